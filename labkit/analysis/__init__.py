@@ -1,0 +1,1 @@
+"""Numbers from numbers: DataFrames in, DataFrames and plain numbers out. No I/O."""

@@ -1,0 +1,40 @@
+"""Where things live. The only reader of LABKIT_* path variables.
+
+| what      | variable           | default                                   |
+|-----------|--------------------|-------------------------------------------|
+| runs      | LABKIT_RUNS        | ./runs                                    |
+| models    | LABKIT_MODELS      | the user's cache folder, `labkit/models`  |
+| state     | LABKIT_STATE       | the user's state folder, `labkit`         |
+| data      | LABKIT_DATA        | `data/` beside the labkit package         |
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import platformdirs
+
+
+def _folder(variable: str, default: Path) -> Path:
+    return Path(os.environ.get(variable) or default).expanduser().resolve()
+
+
+def runs_dir() -> Path:
+    """The folder of run folders; may not exist yet."""
+    return _folder("LABKIT_RUNS", Path("runs"))
+
+
+def models_dir() -> Path:
+    """The folder of converted models; may not exist yet."""
+    return _folder("LABKIT_MODELS", Path(platformdirs.user_cache_dir("labkit")) / "models")
+
+
+def state_dir() -> Path:
+    """The fleet registry, locks and logs of engines that are up; may not exist yet."""
+    return _folder("LABKIT_STATE", Path(platformdirs.user_state_dir("labkit")))
+
+
+def data_dir() -> Path:
+    """Tasks, recordings and claims that are shipped with the project."""
+    return _folder("LABKIT_DATA", Path(__file__).parents[2] / "data")

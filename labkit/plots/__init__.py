@@ -1,0 +1,1 @@
+"""DataFrame in, plotly Figure out: an info record (tested), then the drawing."""

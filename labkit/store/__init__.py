@@ -1,0 +1,1 @@
+"""Runs as folders, frames and exports; the only room that writes results."""

@@ -1,0 +1,1 @@
+"""Engine /metrics, host and client health, sampled on the run's clock."""

@@ -1,0 +1,1 @@
+"""Recordings of agent runs, and their replay under any arm."""
