@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import sys
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
 from labkit.core.errors import LabError
 
@@ -22,12 +24,18 @@ _GROUPS = ("models", "plan", "fleet", "agent", "replay", "run", "runs")
 """Modules of this package with a `register(app)` function, in the order of the help page."""
 
 
-def main() -> None:
-    """Run the command line; a LabError is printed and ends with status 1."""
+@functools.cache
+def build() -> typer.Typer:
+    """The app with every group's commands registered."""
     for group in _GROUPS:
         importlib.import_module(f"labkit.cli.{group}").register(app)
+    return app
+
+
+def main() -> None:
+    """Run the command line; a LabError is printed and ends with status 1."""
     try:
-        app()
+        build()()
     except LabError as error:
-        Console(stderr=True).print(f"[bold red]error:[/] {error}", markup=True, highlight=False)
+        Console(stderr=True, soft_wrap=True).print(Text("error: ", "bold red").append(str(error), "default"))
         sys.exit(1)
