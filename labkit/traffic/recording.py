@@ -1,0 +1,168 @@
+"""The recording of one agent's run: the exact requests, replies, tool results and gaps, replayable under any arm.
+
+A recording is a JSONL file: a header line, then one line a step. Messages are append-only, so a step keeps only what
+was *added* before its request; request n is every `append` and `reply` before it, in order. Tools never change within
+a recording (they sit at the front of the prompt) and are kept once, in the header.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from labkit.core.chat import ChatRequest, Message, Usage
+from labkit.core.errors import BadInput
+from labkit.core.names import pick
+from labkit.core.paths import data_dir
+from labkit.core.records import KINDS, Kind, Record
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordingHeader(Record):
+    """Where a recording comes from. `decided_by`: who chose the actions and wrote the text (a model's name, `scripted`).
+
+    `reached`: whether the hidden check passed; `counted_by`: what counted the prompt tokens; `template_sha256`: the chat
+    template that they were counted with. Null where it is not known.
+    """
+
+    name: str
+    task: str
+    decided_by: str
+    model: str
+    tools: list[dict[str, Any]]
+    stop_reason: str | None = None
+    reached: bool | None = None
+    counted_by: str | None = None
+    template_sha256: str | None = None
+    created: str | None = None
+    note: str = ""
+    schema: int = SCHEMA
+    type: str = "recording"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordedStep(Record):
+    """One LLM call as it happened.
+
+    `append`: messages added before the request. `request`: the ChatRequest's fields other than messages and tools.
+    `tool_*`: the tool that the reply asked for, its seconds and result bytes; null when it asked for none.
+    `gap_s`: end of the reply before to the send of this request, tools included; 0 for the first.
+    """
+
+    turn: int
+    kind: Kind
+    append: list[Message]
+    reply: Message
+    request: dict[str, Any] = field(default_factory=dict)
+    finish_reason: str | None = None
+    usage: Usage = field(default_factory=Usage)
+    tool_name: str | None = None
+    tool_s: float | None = None
+    tool_bytes: int | None = None
+    gap_s: float = 0.0
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        return super().from_dict({**data, "usage": Usage.from_dict(data.get("usage") or {})})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recording:
+    """A header and its steps, turns 1, 2, 3..."""
+
+    header: RecordingHeader
+    steps: tuple[RecordedStep, ...]
+
+    def messages(self, index: int, replies: Sequence[Message] | None = None) -> list[Message]:
+        """The messages of request `index` (from 0). `replies`: what to put in place of the recorded replies (live history)."""
+        said = replies if replies is not None else [step.reply for step in self.steps]
+        before = [message for n in range(index) for message in (*self.steps[n].append, said[n])]
+        return before + self.steps[index].append
+
+    def request(self, index: int, replies: Sequence[Message] | None = None) -> ChatRequest:
+        """Request `index` as it was sent, or with other replies in its history."""
+        options = self.steps[index].request
+        known = {f.name for f in dataclasses.fields(ChatRequest)} - {"messages", "tools"}
+        return ChatRequest(
+            messages=self.messages(index, replies),
+            tools=self.header.tools or None,
+            **{key: value for key, value in options.items() if key in known},
+        )
+
+
+def request_options(request: ChatRequest) -> dict[str, Any]:
+    """What `RecordedStep.request` keeps of a request: all but messages, tools and the cache salt (an arm's business)."""
+    return {k: v for k, v in request.to_dict().items() if k not in ("messages", "tools", "cache_salt")}
+
+
+def save(recording: Recording, path: Path) -> Path:
+    """Write a recording as JSONL; makes the folder. Returns `path`."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    rows = [recording.header.to_dict(), *(step.to_dict() for step in recording.steps)]
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def load(path: Path) -> Recording:
+    """Read a recording. Raises BadInput naming the file and line that is wrong."""
+    if not path.is_file():
+        raise BadInput("recording", str(path), "a file", "List the shipped ones with: labkit recordings")
+    rows = [_row(path, n, line) for n, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)]
+    if not rows or rows[0].get("type") != "recording":
+        raise BadInput(f"{path.name} line 1", path.name, "a header with type `recording`")
+    if rows[0].get("schema", 0) > SCHEMA:
+        raise BadInput(f"{path.name} schema", rows[0]["schema"], f"at most {SCHEMA}", "Update labkit to read it.")
+    try:
+        header = RecordingHeader.from_dict(rows[0])
+        steps = tuple(RecordedStep.from_dict(row) for row in rows[1:])
+    except TypeError as error:
+        raise BadInput(path.name, str(error), "every field of RecordingHeader and RecordedStep") from error
+    _check(path, steps)
+    return Recording(header=header, steps=steps)
+
+
+def _row(path: Path, number: int, line: str) -> dict[str, Any]:
+    try:
+        row = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise BadInput(f"{path.name} line {number}", line[:40], "one JSON object", str(error)) from error
+    if not isinstance(row, dict):
+        raise BadInput(f"{path.name} line {number}", line[:40], "one JSON object")
+    return row
+
+
+def _check(path: Path, steps: Sequence[RecordedStep]) -> None:
+    if not steps:
+        raise BadInput(path.name, 0, "at least one step")
+    for number, step in enumerate(steps, 1):
+        where = f"{path.name} line {number + 1}"
+        if step.turn != number:
+            raise BadInput(f"{where} turn", step.turn, f"{number}: turns count from 1 without gaps")
+        if step.kind not in KINDS:
+            raise BadInput(f"{where} kind", step.kind, ", ".join(KINDS))
+        if not step.append:
+            raise BadInput(f"{where} append", step.append, "at least one message: a request extends the one before")
+
+
+def shipped() -> dict[str, Path]:
+    """Name to file of the recordings that come with the project."""
+    return {path.stem: path for path in sorted((data_dir() / "recordings").glob("*.jsonl"))}
+
+
+def list_recordings() -> list[str]:
+    """The names of the shipped recordings."""
+    return list(shipped())
+
+
+def named(name: str) -> Recording:
+    """A shipped recording by its name, or any by the path of its file. Raises UnknownName, BadInput."""
+    path = Path(name)
+    if path.suffix == ".jsonl" and path.is_file():
+        return load(path)
+    return load(pick("recording", name, shipped(), "labkit recordings"))
