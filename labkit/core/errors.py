@@ -17,6 +17,11 @@ LabError                    a message for the user and a hint: the next thing to
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from labkit.core.chat import Reply
+
 
 class LabError(Exception):
     """An error that is shown to the user as it is: what happened, then what to do.
@@ -83,11 +88,15 @@ class EngineBusy(EngineError):
 
 
 class RequestFailed(LabError):
-    """One request failed. `status`: the HTTP status, or None when there was no answer."""
+    """One request failed. `status`: the HTTP status, or None when there was no answer.
 
-    def __init__(self, message: str, hint: str = "", status: int | None = None) -> None:
+    `partial`: what had arrived when the stream broke; None when nothing had.
+    """
+
+    def __init__(self, message: str, hint: str = "", status: int | None = None, partial: Reply | None = None) -> None:
         super().__init__(message, hint)
         self.status = status
+        self.partial = partial
 
 
 class ToolError(LabError):

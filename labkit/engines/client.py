@@ -1,0 +1,105 @@
+"""The streaming client: one request in, one timed Reply out, or RequestFailed. It never retries: a retry hides a fault
+and spoils a time.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any, Self
+
+import aiohttp
+
+from labkit.core.chat import ChatRequest, Chunk, Reply
+from labkit.core.clock import Clock, SystemClock
+from labkit.core.errors import RequestFailed
+from labkit.engines import refusals
+from labkit.engines.assemble import Assembler
+from labkit.engines.request import chat_body, tokenize_body
+from labkit.engines.sse import SseParser
+
+OnChunk = Callable[[Chunk], None]
+
+
+class EngineClient:
+    """One engine's chat completions, as core.chat.Model. Use it as an async context manager.
+
+    `base_url`: http://127.0.0.1:port, without /v1. `timeout_s`: longest whole request. `stall_s`: longest silence
+    within one, the wait for the first byte included; None for no such limit.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        model: str,
+        clock: Clock | None = None,
+        timeout_s: float = 300,
+        stall_s: float | None = 120,
+    ) -> None:
+        self.base_url = base_url.rstrip("/")
+        self.model = model
+        self.clock = clock or SystemClock()
+        self._timeout = aiohttp.ClientTimeout(total=timeout_s, sock_connect=10, sock_read=stall_s)
+        self._session: aiohttp.ClientSession | None = None
+
+    async def __aenter__(self) -> Self:
+        # A fresh connection each time costs every request alike; a kept one may be closed by the server under our feet.
+        connector = aiohttp.TCPConnector(limit=0, force_close=True)
+        self._session = aiohttp.ClientSession(connector=connector, timeout=self._timeout)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._session:
+            await self._session.close()
+        self._session = None
+
+    async def chat(self, request: ChatRequest, on_chunk: OnChunk | None = None) -> Reply:
+        """Stream one reply; `on_chunk` is called as each chunk arrives. Times are readings of the client's clock.
+
+        Raises RequestFailed for an HTTP error, an error within the stream, a stream cut short, a timeout and an
+        unreachable engine; what had arrived is its `partial`. Cancelling closes the connection, which stops the engine.
+        """
+        parts = Assembler()
+        body = json.dumps(chat_body(request, self.model)).encode()
+        t_send = self.clock.now()
+        try:
+            async with self._post("/v1/chat/completions", body) as response:
+                await self._read(response, parts, on_chunk)
+        except RequestFailed as failure:
+            if parts.chunks:
+                failure.partial = parts.reply(t_send, self.clock.now())
+            raise
+        return parts.reply(t_send, self.clock.now())
+
+    async def tokenize(self, request: ChatRequest) -> list[int]:
+        """The token ids of the prompt that this request makes. Raises RequestFailed like `chat`."""
+        body = json.dumps(tokenize_body(request, self.model)).encode()
+        async with self._post("/tokenize", body) as response:
+            answer: dict[str, Any] = await response.json()
+        return [int(token) for token in answer["tokens"]]
+
+    @asynccontextmanager
+    async def _post(self, path: str, body: bytes) -> AsyncIterator[aiohttp.ClientResponse]:
+        if self._session is None:
+            raise RuntimeError("EngineClient is closed: use it in `async with EngineClient(...) as client`")
+        url = self.base_url + path
+        try:
+            async with self._session.post(url, data=body, headers={"Content-Type": "application/json"}) as response:
+                if response.status != 200:
+                    raise refusals.of_status(url, response.status, await response.text(errors="replace"))
+                yield response
+        except (aiohttp.ClientError, TimeoutError) as error:
+            raise refusals.of_transport(url, error, self._timeout) from error
+
+    async def _read(self, response: aiohttp.ClientResponse, parts: Assembler, on_chunk: OnChunk | None) -> None:
+        parser = SseParser()
+        async for block in response.content.iter_any():
+            t = self.clock.now()
+            for data in parser.feed(block):
+                if data == "[DONE]":
+                    return refusals.check_finished(str(response.url), parts.finish_reason, done=True)
+                chunk = parts.add(refusals.checked_event(str(response.url), data), t)
+                if chunk and on_chunk:
+                    on_chunk(chunk)
+        return refusals.check_finished(str(response.url), parts.finish_reason, done=False)
