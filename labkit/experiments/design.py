@@ -1,8 +1,8 @@
 """Which arm is measured when: arms, repeats and a seed in, an ordered list of blocks out. Pure.
 
 Two orders. `seed=None` is the fixed order of a quick look: arms that can share an engine stand side by side, so that
-engines are started as few times as possible; a drift of the machine then looks like an effect, and nothing can tell them
-apart. A seed gives block-randomised order: every repeat holds every arm once, shuffled, so that drift falls on all alike.
+engines are started as few times as possible; a drift of the machine then looks like an effect, and nothing can tell the
+two apart. A seed gives block-randomised order: every repeat holds every arm once, shuffled, so that drift falls on all.
 `drift_check` appends the first arm once more, to see how much the machine drifted from start to end.
 """
 
