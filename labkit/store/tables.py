@@ -1,0 +1,135 @@
+"""From events to typed tables: the one way from `events.jsonl` to Arrow, Parquet and pandas.
+
+A live, a killed and a finished run all go through `Collected`, so they cannot disagree. Null means "not measured":
+Arrow null, pandas NA (NaN in float columns).
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from labkit.core.columns import Column, columns_of
+from labkit.core.errors import BadInput, RunUnreadable
+from labkit.core.records import SCHEMA, ChunkRecord, Record, SampleRecord, StepRecord
+from labkit.store.jsonl import cannot_write
+
+TABLES: dict[str, type[Record]] = {"steps": StepRecord, "chunks": ChunkRecord, "telemetry": SampleRecord}
+"""Every table of a run, by its file's name."""
+
+_ARROW = {"string": pa.string(), "int64": pa.int64(), "float64": pa.float64(), "bool": pa.bool_()}
+_PYTHON: dict[str, tuple[type, ...]] = {"string": (str,), "int64": (int,), "float64": (float, int), "bool": (bool,)}
+_columns = functools.cache(columns_of)
+_CHUNK_OWN = ("index", "t", "kind", "chars")
+_CHUNK_KEY = tuple(c.name for c in _columns(ChunkRecord) if c.name not in _CHUNK_OWN)
+
+
+def checked(record: Record) -> dict[str, Any]:
+    """The record as a row. Raises BadInput for a value that its declared column cannot hold."""
+    columns = _columns(type(record))
+    row = {column.name: getattr(record, column.name) for column in columns}
+    for column in columns:
+        _check(type(record).__name__, column, row[column.name])
+    return row
+
+
+def _check(table: str, column: Column, value: object) -> None:
+    if value is None and column.nullable:
+        return
+    if not _fits(column, value):
+        allowed = column.dtype + (" or None" if column.nullable else "")
+        raise BadInput(f"{table}.{column.name}", value, allowed, f"It holds: {column.meaning}.")
+
+
+def schema_of(table: str) -> pa.Schema:
+    """The Arrow schema of a table of TABLES; the labkit schema number is in its metadata."""
+    fields = [pa.field(c.name, _ARROW[c.dtype], nullable=c.nullable) for c in _columns(TABLES[table])]
+    return pa.schema(fields, metadata={"labkit_schema": str(SCHEMA)})
+
+
+def _fits(column: Column, value: object) -> bool:
+    if isinstance(value, bool) != (column.dtype == "bool") or not isinstance(value, _PYTHON[column.dtype]):
+        return False
+    return column.nullable or not isinstance(value, float) or math.isfinite(value)
+
+
+class Collected:
+    """The rows of all tables, fed event by event; also what the events say about the run's end."""
+
+    def __init__(self) -> None:
+        self._columns: dict[str, dict[str, list[Any]]] = {
+            table: {column.name: [] for column in _columns(record)} for table, record in TABLES.items()
+        }
+        self.finish: Mapping[str, Any] | None = None
+
+    def feed(self, run: str, event: Mapping[str, Any]) -> None:
+        """Take one event. Raises KeyError, TypeError or BadInput when its columns are not there or do not fit."""
+        if event["type"] == "step":
+            step = checked(StepRecord.from_dict({**event["step"], "run": run}))
+            chunks = [_chunk_row(step, chunk) for chunk in event["chunks"]]
+            self._add("steps", [step])
+            self._add("chunks", chunks)
+        elif event["type"] == "samples":
+            self._add("telemetry", [checked(SampleRecord.from_dict({**s, "run": run})) for s in event["samples"]])
+        elif event["type"] == "finish":
+            self.finish = event
+
+    def _add(self, table: str, rows: list[dict[str, Any]]) -> None:
+        for name, values in self._columns[table].items():
+            values.extend([row[name] for row in rows])
+
+    def count(self, table: str) -> int:
+        """Rows so far."""
+        return len(next(iter(self._columns[table].values())))
+
+    def arrow(self, table: str) -> pa.Table:
+        """The table so far. Raises RunUnreadable when a value does not fit its declared column."""
+        try:
+            return pa.table(self._columns[table], schema=schema_of(table))
+        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+            raise RunUnreadable(f"events.jsonl holds a value that does not fit {table}: {error}") from error
+
+
+def chunk_event(chunk: ChunkRecord) -> dict[str, Any]:
+    """A chunk as the step's event holds it: without what it shares with its step."""
+    row = checked(chunk)
+    return {name: row[name] for name in _CHUNK_OWN}
+
+
+def _chunk_row(step: Mapping[str, Any], chunk: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: step[name] for name in _CHUNK_KEY} | {name: chunk[name] for name in _CHUNK_OWN}
+
+
+def write_parquet(table: pa.Table, path: Path) -> None:
+    """Write `path` whole or not at all. Raises LabError when the disk refuses."""
+    draft = path.with_name(f".{path.name}.new")
+    try:
+        pq.write_table(table, draft, compression="zstd")
+        draft.replace(path)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise cannot_write(path, error) from error
+
+
+def current_parquet(path: Path) -> bool:
+    """Whether `path` is a whole table of this labkit's schema; if not, the events tell the same."""
+    try:
+        metadata = pq.read_schema(path).metadata or {}
+    except (OSError, pa.ArrowInvalid):
+        return False
+    return metadata.get(b"labkit_schema") == str(SCHEMA).encode()
+
+
+def to_frame(table: pa.Table) -> pd.DataFrame:
+    """Arrow to pandas: `string`, `bool`, `float64` (NaN is null), and `Int64` for integers that may be null."""
+    nullable_int = {pa.int64(): pd.Int64Dtype(), pa.string(): pd.StringDtype()}
+    frame: pd.DataFrame = table.to_pandas(types_mapper=nullable_int.get)
+    whole = [f.name for f in table.schema if f.type == pa.int64() and not f.nullable]
+    return frame.astype(dict.fromkeys(whole, "int64"))
