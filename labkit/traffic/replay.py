@@ -54,13 +54,15 @@ class ReplayOptions:
 class Replayed:
     """One recorded step as it went this time: a reply or an error. Times are readings of the clock, in seconds.
 
-    `t_intended`: when the request should have left (after the gap); `t_send`: when it did.
+    `t_intended`: when the request should have left (after the gap); `t_send`: when it did. `partial`: what had arrived
+    of a reply that broke off.
     """
 
     step: RecordedStep
     request: ChatRequest
     reply: Reply | None
     error: str | None
+    partial: Reply | None = None
     t_intended: float
     t_send: float
     t_end: float
@@ -100,16 +102,17 @@ async def replay(
 
 
 async def _send(model: Model, step: RecordedStep, request: ChatRequest, t_intended: float, clock: Clock) -> Replayed:
-    t_send, reply, error = clock.now(), None, None
+    t_send, reply, error, partial = clock.now(), None, None, None
     try:
         reply = await model.chat(request)
     except RequestFailed as failure:
-        error = failure.message
+        error, partial = failure.message, failure.partial
     return Replayed(
         step=step,
         request=request,
         reply=reply,
         error=error,
+        partial=partial,
         t_intended=t_intended,
         t_send=reply.t_send if reply else t_send,
         t_end=reply.t_end if reply else clock.now(),

@@ -1,0 +1,97 @@
+"""Where the runner gets its engines from: a Protocol, so that a run does not know who starts them.
+
+`FleetProvider` (fleet_provider.py) starts what a profile and an arm mean; `StaticProvider` takes engines that run
+already, such as FakeEngine or a server on another machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from labkit.core.arms import Arm
+from labkit.core.errors import BadInput
+from labkit.core.progress import OnProgress, silent
+
+SwitchedBy = Literal["flag", "salt"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Served:
+    """An arm, served. `switched_by`: how prefix caching is set for it; `salt` means a fresh cache_salt per request.
+
+    `metrics`: role to the URL of its /metrics; empty when it has none. `block_size`: of the KV cache, in tokens; None
+    when it is not known. `ours`: this run started it.
+    """
+
+    engine: str
+    base_url: str
+    model: str
+    switched_by: SwitchedBy
+    metrics: Mapping[str, str] = field(default_factory=dict)
+    block_size: int | None = None
+    ours: bool = False
+
+
+class EngineProvider(Protocol):
+    """Engines for arms. One arm is served at a time; asking for the next one may end the engine of the last."""
+
+    def starts(self, arms: Sequence[Arm]) -> list[Arm]:
+        """The arms, of these in this order, for which an engine must be started: what the forecast is made of."""
+        ...
+
+    async def serve(self, arm: Arm, on_progress: OnProgress = silent) -> Served:
+        """An engine that serves this arm. Raises EngineError when it cannot be had."""
+        ...
+
+    def locked(self, served: Served, owner: str) -> AbstractContextManager[object]:
+        """Keep everybody else from measuring on it. Raises EngineBusy."""
+        ...
+
+    def check(self, served: Served) -> None:
+        """Raises EngineDied, with the end of its log, when a process of it is gone."""
+        ...
+
+    async def close(self, *, keep: bool) -> list[str]:
+        """End what this run started, or all but the last of it (`keep`). Returns the ids of engines left up."""
+        ...
+
+
+@dataclass(frozen=True)
+class StaticProvider:
+    """Engines that run already: label of an arm to its base URL. Starts, ends and locks nothing.
+
+    An arm without prefix caching is salted per request when `salted`: the server is taken to have caching on.
+    """
+
+    urls: Mapping[str, str]
+    model: str
+    block_size: int | None = None
+    salted: bool = True
+
+    def starts(self, arms: Sequence[Arm]) -> list[Arm]:
+        return []
+
+    async def serve(self, arm: Arm, on_progress: OnProgress = silent) -> Served:
+        if arm.label not in self.urls:
+            raise BadInput("arms", arm.label, ", ".join(self.urls), "Name the engine of every arm that is asked for.")
+        url = self.urls[arm.label].rstrip("/")
+        return Served(
+            engine=url.removeprefix("http://"),
+            base_url=url,
+            model=self.model,
+            switched_by="salt" if self.salted and not arm.prefix_caching else "flag",
+            metrics={"engine": f"{url}/metrics"},
+            block_size=self.block_size,
+        )
+
+    def locked(self, served: Served, owner: str) -> AbstractContextManager[object]:
+        return nullcontext()
+
+    def check(self, served: Served) -> None:
+        """Whether it lives is not ours to know: its requests fail when it does not."""
+
+    async def close(self, *, keep: bool) -> list[str]:
+        return []
