@@ -1,0 +1,55 @@
+# The lab's commands. `make` alone lists them.
+
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.setup-done
+LOCKS := requirements/cpu.txt requirements/torch-cpu.txt requirements/uv.txt
+PACKAGES := pyproject.toml $(wildcard plugins/*/pyproject.toml)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test app lab check bench lock clean
+
+help: ## List the commands
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' Makefile
+
+setup: $(STAMP) ## Make .venv with everything in it (once; again when a lock file changes)
+
+$(STAMP): $(LOCKS) $(PACKAGES)
+	$(PYTHON) requirements/setup_venv.py
+
+demo: setup ## From nothing to a measured table: set-up, model, a quick run of the real engine
+	$(BIN)/labkit models fetch
+	$(BIN)/labkit run quick
+	@echo
+	@echo "The run is the newest folder in $${LABKIT_RUNS:-runs}/ (labkit runs lists them all)."
+	@echo "Next: 'make app' opens the dashboard, 'make lab' the notebooks."
+
+test: setup ## Run all the tests
+	$(BIN)/pytest
+
+app: setup ## Open the dashboard
+	$(BIN)/streamlit run app
+
+lab: setup ## Open the notebooks in JupyterLab, on this machine only
+	$(BIN)/jupyter lab --ip=127.0.0.1 --notebook-dir=notebooks
+
+check: setup ## Format, lint, types, import directions
+	@echo "== ruff format"
+	@$(BIN)/ruff format --check
+	@echo "== ruff check"
+	@$(BIN)/ruff check
+	@echo "== mypy"
+	@$(BIN)/mypy
+	@echo "== lint-imports"
+	@$(BIN)/lint-imports
+
+bench: setup ## Run the benchmarks
+	@for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+lock: setup ## Write the lock again from requirements/cpu.in
+	$(BIN)/python requirements/lock.py
+
+clean: ## End the engines that are up, then remove .venv and caches (runs and models stay)
+	@if [ -x $(BIN)/labkit ]; then $(BIN)/labkit fleet down; fi
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache *.egg-info plugins/*/*.egg-info plugins/*/build
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
