@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ TABLES: dict[str, type[Record]] = {"steps": StepRecord, "chunks": ChunkRecord, "
 
 _ARROW = {"string": pa.string(), "int64": pa.int64(), "float64": pa.float64(), "bool": pa.bool_()}
 _PYTHON: dict[str, tuple[type, ...]] = {"string": (str,), "int64": (int,), "float64": (float, int), "bool": (bool,)}
-_columns = functools.cache(columns_of)
+_columns: Callable[[type], tuple[Column, ...]] = functools.cache(columns_of)
 _CHUNK_OWN = ("index", "t", "kind", "chars")
 _CHUNK_KEY = tuple(c.name for c in _columns(ChunkRecord) if c.name not in _CHUNK_OWN)
 
@@ -34,7 +34,7 @@ _CHUNK_KEY = tuple(c.name for c in _columns(ChunkRecord) if c.name not in _CHUNK
 def checked(record: Record) -> dict[str, Any]:
     """The record as a row. Raises BadInput for a value that its declared column cannot hold."""
     columns = _columns(type(record))
-    row = {column.name: getattr(record, column.name) for column in columns}
+    row = {column.name: _encodable(getattr(record, column.name)) for column in columns}
     for column in columns:
         _check(type(record).__name__, column, row[column.name])
     return row
@@ -54,9 +54,16 @@ def schema_of(table: str) -> pa.Schema:
     return pa.schema(fields, metadata={"labkit_schema": str(SCHEMA)})
 
 
+def _encodable(value: Any) -> Any:
+    """The value; in a text, half of a surrogate pair (a model can stop there) becomes `?`."""
+    return value.encode(errors="replace").decode() if isinstance(value, str) and not value.isascii() else value
+
+
 def _fits(column: Column, value: object) -> bool:
     if isinstance(value, bool) != (column.dtype == "bool") or not isinstance(value, _PYTHON[column.dtype]):
         return False
+    if isinstance(value, int):
+        return abs(value) < 2**63
     return column.nullable or not isinstance(value, float) or math.isfinite(value)
 
 
