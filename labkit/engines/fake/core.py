@@ -1,0 +1,44 @@
+"""What all requests of one fake share: its cache, its counters and the places for running requests."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from labkit.engines.fake.cache import BlockCache
+from labkit.engines.fake.dials import FakeDials
+from labkit.engines.fake.metrics import FakeMetrics
+
+
+@dataclass
+class Core:
+    """One life of the engine, from start to restart."""
+
+    dials: FakeDials
+    cache: BlockCache
+    metrics: FakeMetrics
+    slots: asyncio.Semaphore
+
+    @classmethod
+    def new(cls, dials: FakeDials) -> Core:
+        cache = BlockCache(dials.block_size, dials.num_blocks)
+        return cls(dials, cache, FakeMetrics(dials), asyncio.Semaphore(dials.max_num_seqs))
+
+
+class Slot:
+    """A place among the running requests; counted as waiting until it is there."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    async def __aenter__(self) -> None:
+        self._core.metrics.waiting.inc()
+        try:
+            await self._core.slots.acquire()
+        finally:
+            self._core.metrics.waiting.dec()
+        self._core.metrics.running.inc()
+
+    async def __aexit__(self, *_: object) -> None:
+        self._core.metrics.running.dec()
+        self._core.slots.release()
