@@ -1,0 +1,126 @@
+"""Which arm takes less time than base, on the same requests? The first figure of a comparison.
+
+Time relative to base = 1 / ratio_to_base, where `ratio_to_base` (labkit.analysis.arms.arm_table) is paired: the sum of
+base's end-to-end seconds over the arm's, over the steps that both finished.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from labkit.plots.frame import DASH, Caption, framed, sentence
+from labkit.plots.theme import MUTED, SURFACE, Mode, arm_color, arm_order
+
+TITLE = "Which arm takes less time than base?"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArmBar:
+    """One arm. `relative`: its time over base's, None when there is no base to compare with. `n`: steps it finished."""
+
+    arm: str
+    seconds: float | None
+    relative: float | None
+    n: int
+    failed: int
+
+    @property
+    def label(self) -> str:
+        """What is written at the bar: the ratio in words, seconds, n."""
+        seconds = DASH if self.seconds is None else f"{self.seconds:.1f} s"
+        failed = f", {self.failed} failed" if self.failed else ""
+        return f"{_ratio_words(self)}<br>{seconds}, n = {self.n}{failed}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArmsOverviewInfo:
+    """One bar per arm, in the lab's order."""
+
+    caption: Caption
+    bars: tuple[ArmBar, ...]
+
+
+def arms_overview_info(table: pd.DataFrame) -> ArmsOverviewInfo:
+    """From the arm table (one row per arm; `arm, n_steps, n_failed, e2e_s, ratio_to_base`)."""
+    rows: dict[str, dict[Hashable, Any]] = {str(row["arm"]): row for row in table.to_dict("records")}
+    bars = tuple(_bar(rows[arm]) for arm in arm_order(rows))
+    return ArmsOverviewInfo(caption=_caption(bars), bars=bars)
+
+
+def arms_overview_figure(info: ArmsOverviewInfo, mode: Mode = "light") -> go.Figure:
+    """Horizontal bars of time relative to base; base is the dotted line at 1."""
+    if info.caption.empty:
+        return sentence(info.caption, mode)
+    figure = framed(info.caption, mode, height=70 + 56 * len(info.bars), showlegend=False)
+    figure.add_bar(
+        orientation="h",
+        y=[bar.arm for bar in info.bars],
+        x=[bar.relative for bar in info.bars],
+        marker={"color": [arm_color(bar.arm, mode) for bar in info.bars]},
+        hovertext=[bar.label for bar in info.bars],
+        hoverinfo="y+text",
+    )
+    for bar in info.bars:
+        _write(figure, bar, mode)
+    figure.add_vline(x=1, line={"dash": "dot", "color": MUTED[mode], "width": 1})
+    widest = max([bar.relative or 0 for bar in info.bars] + [1])
+    figure.update_xaxes(title="time relative to base (base = 1)", range=[0, widest * 1.9], dtick=_tick(widest))
+    figure.update_yaxes(autorange="reversed", showgrid=False, ticksuffix=" ")
+    return figure
+
+
+def _bar(row: dict[Hashable, Any]) -> ArmBar:
+    ratio = _number(row["ratio_to_base"])
+    relative = 1.0 if row["arm"] == "base" and _number(row["e2e_s"]) else (1 / ratio if ratio else None)
+    n = int(row["n_steps"]) - int(row["n_failed"])
+    return ArmBar(
+        arm=str(row["arm"]),
+        seconds=_number(row["e2e_s"]),
+        relative=relative,
+        n=n,
+        failed=int(row["n_failed"]),
+    )
+
+
+def _number(value: Any) -> float | None:
+    return None if pd.isna(value) else float(value)
+
+
+def _caption(bars: tuple[ArmBar, ...]) -> Caption:
+    if not any(bar.seconds for bar in bars):
+        return Caption(title=TITLE, empty="No step has finished yet, so there is nothing to compare.")
+    return Caption(
+        title=TITLE,
+        note="End-to-end seconds of the same requests, send to last byte, paired with base.",
+        alt="Time relative to base. " + "; ".join(f"{bar.arm}: {bar.label.replace('<br>', ', ')}" for bar in bars),
+    )
+
+
+def _ratio_words(bar: ArmBar) -> str:
+    if bar.arm == "base":
+        return "base"
+    if bar.relative is None:
+        return f"{DASH} (no base to compare with)"
+    return f"{1 / bar.relative:.2f}× as fast"
+
+
+def _write(figure: go.Figure, bar: ArmBar, mode: Mode) -> None:
+    """The label right of the bar: an annotation, because a bar without a value would lose its text."""
+    style = {
+        "showarrow": False,
+        "xanchor": "left",
+        "align": "left",
+        "xshift": 6,
+        "font": {"size": 12},
+        "bgcolor": SURFACE[mode],
+    }
+    figure.add_annotation(x=bar.relative or 0, y=bar.arm, text=bar.label, **style)
+
+
+def _tick(widest: float) -> float:
+    return next(step for step in (0.25, 0.5, 1, 2, 5, 10, 50, 100, 1000) if widest / step <= 6)

@@ -1,0 +1,95 @@
+"""One look for notebook, report and dashboard: the template, and what each colour and marker means.
+
+An arm keeps its colour and its marker on every figure. The eight colours are at least 0.05 apart in OKLab for normal
+sight and for simulated protanopia, deuteranopia and tritanopia (Machado et al. 2009), and have a contrast of at least
+3:1 with the page; the marker and the written label carry the same meaning without colour. A test holds both numbers.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import plotly.graph_objects as go
+
+from labkit.core.arms import arm_named
+
+Mode = Literal["light", "dark"]
+MODES: tuple[Mode, ...] = ("light", "dark")
+SURFACE: dict[Mode, str] = {"light": "#ffffff", "dark": "#11161c"}
+TEXT: dict[Mode, str] = {"light": "#1c2530", "dark": "#e8ecf0"}
+MUTED: dict[Mode, str] = {"light": "#5b6671", "dark": "#a3adb8"}
+GRID: dict[Mode, str] = {"light": "#e3e7eb", "dark": "#2b333c"}
+FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
+
+_COLORS: dict[Mode, tuple[str, ...]] = {
+    "light": ("#5f656b", "#21497f", "#e07509", "#00845c", "#b76fa3", "#2989e5", "#a8400a", "#16202a"),
+    "dark": ("#8a8f95", "#4a85e6", "#fbd23d", "#0a8a3e", "#dc95aa", "#3fc6fd", "#ff741b", "#f2f2f2"),
+}
+_ORDER = ("base", "prefix", "pd", "spec", "prefix+pd", "prefix+spec", "pd+spec", "all")
+_MARKERS = ("circle", "square", "diamond", "triangle-up", "star-diamond", "pentagon", "cross", "star")
+
+Part = Literal["computed", "transferred", "cached", "unknown", "first", "rest"]
+_PARTS: dict[Mode, dict[Part, str]] = {
+    "light": {
+        "computed": "#b35806",
+        "transferred": "#e9a23b",
+        "cached": "#8073ac",
+        "unknown": "#8b949e",
+        "first": "#b35806",
+        "rest": "#5b8db8",
+    },
+    "dark": {
+        "computed": "#e08a3c",
+        "transferred": "#f7cf8a",
+        "cached": "#9d90cf",
+        "unknown": "#7d8791",
+        "first": "#e08a3c",
+        "rest": "#6ea6d6",
+    },
+}
+"""Parts of a whole: prompt tokens by where their KV came from, seconds by what they were spent on."""
+
+
+def arm_color(label: str, mode: Mode = "light") -> str:
+    """The colour of an arm, by its label. Raises UnknownName."""
+    return _COLORS[mode][_ORDER.index(arm_named(label).label)]
+
+
+def arm_marker(label: str) -> str:
+    """The plotly marker symbol of an arm, by its label. Raises UnknownName."""
+    return _MARKERS[_ORDER.index(arm_named(label).label)]
+
+
+def part_color(part: Part, mode: Mode = "light") -> str:
+    """The colour of a part of a whole (tokens by source, seconds by use)."""
+    return _PARTS[mode][part]
+
+
+def arm_order(labels: object) -> list[str]:
+    """The distinct arm labels in the order of the glossary: base, then one layer, two, all."""
+    present = set(labels)  # type: ignore[call-overload]
+    return [label for label in _ORDER if label in present]
+
+
+def template(mode: Mode = "light") -> go.layout.Template:
+    """The plotly template; opaque, so that a figure reads the same in any notebook theme."""
+    axis = {
+        "gridcolor": GRID[mode],
+        "linecolor": GRID[mode],
+        "zerolinecolor": GRID[mode],
+        "automargin": True,
+        "tickfont": {"color": MUTED[mode]},
+        "title": {"font": {"color": MUTED[mode], "size": 12}, "standoff": 8},
+    }
+    layout = {
+        "font": {"family": FONT, "size": 13, "color": TEXT[mode]},
+        "paper_bgcolor": SURFACE[mode],
+        "plot_bgcolor": SURFACE[mode],
+        "colorway": list(_COLORS[mode]),
+        "xaxis": axis,
+        "yaxis": axis,
+        "hoverlabel": {"font": {"family": FONT, "size": 12}},
+        "legend": {"orientation": "h", "yanchor": "top", "x": 0, "xanchor": "left"},
+        "bargap": 0.35,
+    }
+    return go.layout.Template(layout=layout)

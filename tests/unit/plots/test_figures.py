@@ -1,0 +1,157 @@
+"""Each figure's numbers (the info record) against known answers, then that it draws what it says."""
+
+import pandas as pd
+import pytest
+from synthetic import failed, frame, step, steps
+
+from labkit.plots.acceptance import acceptance_by_kind_figure, acceptance_by_kind_info
+from labkit.plots.arms_overview import arms_overview_figure, arms_overview_info
+from labkit.plots.per_turn import per_turn_figure, per_turn_info
+from labkit.plots.theme import MODES
+from labkit.plots.tokens_per_turn import tokens_per_turn_figure, tokens_per_turn_info
+from labkit.plots.wall_ledger import wall_ledger_figure, wall_ledger_info
+
+EMPTY = frame([]).reindex(columns=list(step("base", 1).to_dict()))
+TABLE = pd.DataFrame(
+    {
+        "arm": ["prefix", "base", "pd"],
+        "n_steps": [4, 4, 2],
+        "n_failed": [0, 0, 2],
+        "e2e_s": [9.2, 11.6, None],
+        "ratio_to_base": [1.25, 1.0, None],
+    }
+)
+
+
+def texts(figure) -> str:
+    return " | ".join([figure.layout.title.text, *(note.text for note in figure.layout.annotations)])
+
+
+def test_overview_shows_time_relative_to_base_in_the_order_of_the_arms():
+    info = arms_overview_info(TABLE)
+    assert [(bar.arm, bar.relative, bar.n) for bar in info.bars] == [
+        ("base", 1.0, 4),
+        ("prefix", 0.8, 4),
+        ("pd", None, 0),
+    ]
+    assert "1.25× as fast" in info.bars[1].label
+    assert "n = 4" in info.bars[1].label
+    assert "2 failed" in info.bars[2].label
+
+
+def test_overview_draws_no_bar_for_what_was_not_measured_but_names_it():
+    figure = arms_overview_figure(arms_overview_info(TABLE))
+    assert list(figure.data[0].x) == [1.0, 0.8, None]
+    assert "–" in texts(figure)
+
+
+def test_overview_without_base_says_so():
+    info = arms_overview_info(TABLE[TABLE["arm"] == "prefix"].assign(ratio_to_base=None))
+    assert info.bars[0].relative is None
+    assert "no base" in info.bars[0].label
+
+
+def test_per_turn_is_the_median_over_repeats_without_warmup():
+    rows = [
+        step("base", 1),
+        step("base", 1, repeat=1, t_first_token=2.6),
+        step("base", 1, warmup=True, t_first_token=99.0),
+    ]
+    info = per_turn_info(frame(rows))
+    assert info.lines[0].seconds == (pytest.approx((0.6 + 2.6) / 2),)
+    assert info.lines[0].n == 2
+
+
+def test_per_turn_leaves_a_gap_where_a_step_failed():
+    info = per_turn_info(frame([step("base", 1), failed("base", 2), step("base", 3)]))
+    assert info.lines[0].seconds == (pytest.approx(0.6), None, pytest.approx(1.0))
+    assert per_turn_figure(info).data[0].connectgaps is False
+
+
+def test_per_turn_end_to_end():
+    info = per_turn_info(frame(steps(("prefix+spec",), turns=2)), "e2e")
+    assert info.lines[0].seconds == (pytest.approx(1.6), pytest.approx(0.2 + 1.0, abs=0.05))
+
+
+@pytest.mark.parametrize("arm", ["base", "prefix", "pd", "all"])
+def test_tokens_add_up_to_the_prompt(arm):
+    info = tokens_per_turn_info(frame(steps((arm,), turns=5, repeats=2)), arm)
+    totals = [sum(parts) for parts in zip(*info.parts.values(), strict=True)]
+    assert totals == pytest.approx([600, 800, 1000, 1200, 1400])
+    assert ("cached" in info.parts) == (arm in {"prefix", "all"})
+    assert ("transferred" in info.parts) == (arm in {"pd", "all"})
+
+
+def test_tokens_that_were_not_split_are_not_called_computed():
+    info = tokens_per_turn_info(frame([step("prefix", 1, cached_tokens=None, ceiling_tokens=None)]), "prefix")
+    assert info.parts == {"unknown": (600.0,)}
+    assert info.ceiling == (None,)
+    assert "not measured" in info.caption.note
+
+
+def test_tokens_draw_the_ceiling_above_the_parts():
+    figure = tokens_per_turn_figure(tokens_per_turn_info(frame(steps(("prefix",))), "prefix"))
+    assert [trace.name for trace in figure.data] == ["cached", "computed", "cache ceiling"]
+    assert list(figure.data[2].y) == [0, 600, 792, 984]
+
+
+def test_ledger_adds_up_over_the_steps_that_every_arm_finished():
+    info = wall_ledger_info(frame([*steps(("base",), turns=4), *steps(("spec",), turns=2)]))
+    assert [(one.arm, one.n) for one in info.arms] == [("base", 2), ("spec", 2)]
+    assert (info.arms[0].first_s, info.arms[0].rest_s) == pytest.approx((0.6 + 0.8, 4.0))
+    assert info.arms[1].total_s == pytest.approx(1.4 + 2.0)
+    assert "2 steps" in info.caption.note
+
+
+def test_ledger_does_not_wait_for_an_arm_that_only_failed():
+    info = wall_ledger_info(frame([*steps(("base",)), failed("pd", 1)]))
+    assert [one.arm for one in info.arms] == ["base"]
+
+
+def test_acceptance_is_weighted_by_tokens_and_leaves_out_arms_without_drafts():
+    rows = [
+        step("spec", 1, drafted_tokens=10, accepted_tokens=10),
+        step("spec", 6, drafted_tokens=90, accepted_tokens=0),
+    ]
+    info = acceptance_by_kind_info(frame([*rows, *steps(("base",))]))
+    assert [(one.arm, one.kind, one.rate) for one in info.rates] == [("spec", "plan", 0.1)]
+
+
+def test_acceptance_of_a_kind_without_drafts_is_a_dash_not_zero():
+    rows = [step("spec", 1), step("spec", 2, drafted_tokens=0, accepted_tokens=0)]
+    info = acceptance_by_kind_info(frame(rows))
+    assert [one.rate for one in info.rates] == [0.75, None]
+    assert list(acceptance_by_kind_figure(info).data[0].y) == [0.75, None]
+
+
+INFOS = {
+    "overview": (lambda s: arms_overview_info(TABLE if len(s) else TABLE.head(0)), arms_overview_figure),
+    "ttft": (per_turn_info, per_turn_figure),
+    "tokens": (lambda s: tokens_per_turn_info(s, "all"), tokens_per_turn_figure),
+    "ledger": (wall_ledger_info, wall_ledger_figure),
+    "acceptance": (acceptance_by_kind_info, acceptance_by_kind_figure),
+}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", INFOS)
+def test_every_figure_has_a_question_an_n_units_and_an_alt_text(name, mode):
+    info_of, draw = INFOS[name]
+    info = info_of(frame(steps(("base", "all"))))
+    figure = draw(info, mode)
+    assert info.caption.title.endswith("?")
+    assert info.caption.alt
+    assert figure.layout.xaxis.title.text
+    assert any(char.isdigit() for char in texts(figure))
+    assert len(figure.to_json()) > 100
+
+
+@pytest.mark.parametrize("rows", [EMPTY, frame([failed("all", 1)]), frame([step("all", 1, warmup=True)])])
+@pytest.mark.parametrize("name", INFOS)
+def test_every_figure_without_data_is_a_sentence(name, rows):
+    info_of, draw = INFOS[name]
+    info = info_of(rows if name != "overview" else EMPTY)
+    figure = draw(info)
+    assert len(figure.data) == 0
+    assert info.caption.empty.endswith(".")
+    assert info.caption.empty.split()[0] in texts(figure)
