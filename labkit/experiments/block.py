@@ -1,0 +1,87 @@
+"""One block: an arm served, warmed up, and measured once over the recording."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+
+from labkit.core.errors import EngineBusy, EngineError
+from labkit.engines.client import EngineClient
+from labkit.experiments.design import Block
+from labkit.experiments.meter import Meter
+from labkit.experiments.rows import Around, Rows, rows_of
+from labkit.experiments.serving import Served
+from labkit.experiments.session import Session
+from labkit.experiments.warmup import TASK, warmup
+from labkit.traffic.replay import Replayed, ReplayOptions, replay
+from labkit.traffic.salt import SaltPolicy
+
+
+async def measure(session: Session, block: Block) -> None:
+    """Measure this block; an arm that cannot be served is noted and left out. Raises EngineBusy, BadInput."""
+    if block.arm.label in session.tally.refused:
+        return
+    measured_before = session.reporter.done
+    try:
+        served = await _serve(session, block)
+        with session.provider.locked(served, session.writer.id):
+            async with EngineClient(served.base_url, served.model, session.clock) as client:
+                await session.learn_ceilings(client, served)
+                await _warm_up(session, block, served, client)
+                await _timed(session, block, served, client)
+    except EngineBusy:
+        raise
+    except EngineError as error:
+        session.lost(block, error, session.count - (session.reporter.done - measured_before))
+
+
+async def _serve(session: Session, block: Block) -> Served:
+    arm = block.arm
+    session.reporter.say(f"serving {arm}")
+    served = await session.provider.serve(arm, session.reporter.starting(arm.label))
+    if served.start_s is not None:
+        session.reporter.forecast.start_took(arm.pd_split, served.start_s)
+    session.writer.event("serving", arm=arm.label, repeat=block.repeat, **served.facts())
+    return served
+
+
+async def _warm_up(session: Session, block: Block, served: Served, client: EngineClient) -> None:
+    """Send what is thrown away; its rows are kept and marked."""
+    session.reporter.say(f"warming up {block.arm}")
+    place = session.place(block, served, TASK, warmup=True)
+    async with aclosing(replay(warmup(), client, ReplayOptions(), SaltPolicy(), clock=session.clock)) as steps:
+        async for done in steps:
+            rows = rows_of(place, done, Around(), None)
+            session.writer.step(rows.step, rows.chunks)
+            if done.error:
+                await session.check_alive(served)
+
+
+async def _timed(session: Session, block: Block, served: Served, client: EngineClient) -> None:
+    place = session.place(block, served, session.recording.header.task)
+    meter = await Meter.started(served.metrics)
+    salt = SaltPolicy(per_request=served.switched_by == "salt")
+    before, as_recorded = session.clock.now(), False
+    async with aclosing(replay(session.recording, client, session.options, salt, clock=session.clock)) as steps:
+        async for done in steps:
+            ceiling = session.ceilings.of(done.step.turn - 1, as_recorded) if session.ceilings else None
+            rows = rows_of(place, done, await meter.lap(), ceiling)
+            _keep(session, block, done, rows, done.t_end - before)
+            before, as_recorded = done.t_end, done.as_recorded
+            if done.error:
+                await session.check_alive(served)
+    session.writer.event("counters", arm=block.arm.label, repeat=block.repeat, **meter.total())
+
+
+def _keep(session: Session, block: Block, done: Replayed, rows: Rows, seconds: float) -> None:
+    session.writer.step(rows.step, rows.chunks)
+    session.tally.count(block.arm.label, done.error)
+    session.reporter.step(block.arm.label, done.step.turn, seconds, _in_words(rows))
+
+
+def _in_words(rows: Rows) -> str:
+    step = rows.step
+    if step.error:
+        return f"failed: {step.error}"
+    ttft = "" if step.t_first_token is None else f"TTFT {step.t_first_token - step.t_send:.2f} s"
+    cached = "" if step.cached_tokens is None else f"{step.cached_tokens} of {step.prompt_tokens} tokens cached"
+    return ", ".join(filter(None, (ttft, cached)))

@@ -1,0 +1,50 @@
+"""Tells everybody how far the run is: the caller by a callback, whoever reads the run folder by `progress` events.
+
+One event holds a Progress record: stage, message, done and total steps, and the seconds left.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+from labkit.core.progress import OnProgress, Progress, silent
+from labkit.experiments.forecast import Forecast
+from labkit.store.runs import RunWriter
+
+
+@dataclass
+class Reporter:
+    """The run's progress. `done` of `total` steps; warm-up is not counted."""
+
+    writer: RunWriter
+    forecast: Forecast
+    total: int
+    on_progress: OnProgress = silent
+    done: int = 0
+
+    def say(self, stage: str, message: str = "") -> None:
+        """What is going on now."""
+        eta = round(self.forecast.eta_s(), 1)
+        progress = Progress(stage=stage, message=message, done=self.done, total=self.total, eta_s=eta)
+        self.writer.event("progress", **dataclasses.asdict(progress))
+        self.on_progress(progress)
+
+    def step(self, arm: str, turn: int, seconds: float, message: str) -> None:
+        """A step ended after `seconds`, its gap included."""
+        self.done += 1
+        self.forecast.step_took(arm, seconds)
+        self.say(f"measuring {arm}", f"turn {turn}: {message}")
+
+    def starting(self, arm: str) -> OnProgress:
+        """Passes on what the fleet says while an engine starts."""
+
+        def relay(progress: Progress) -> None:
+            self.say(progress.stage or f"starting {arm}", progress.message)
+
+        return relay
+
+    def dropped(self, arm: str, steps: int) -> None:
+        """This many steps of the arm will not come."""
+        self.total -= steps
+        self.forecast.drop(arm)

@@ -1,0 +1,81 @@
+"""What the blocks of one run share: where rows go, what is replayed, who serves, and what happened so far."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+
+from labkit.core.clock import Clock
+from labkit.core.errors import EngineDied, EngineError
+from labkit.engines.client import EngineClient
+from labkit.experiments.asked import Asked
+from labkit.experiments.ceilings import Ceilings, ceilings
+from labkit.experiments.design import Block
+from labkit.experiments.reporter import Reporter
+from labkit.experiments.rows import Place
+from labkit.experiments.serving import EngineProvider, Served
+from labkit.experiments.verdict import Tally
+from labkit.store.runs import RunWriter
+from labkit.traffic.recording import Recording
+from labkit.traffic.replay import ReplayOptions
+
+_DEATH_SHOWS_S = 0.5
+"""A process that broke off a stream may still be on its way out: look again after this long."""
+
+
+@dataclass
+class Session:
+    """The state of one run. Mutable; owned by the runner."""
+
+    writer: RunWriter
+    asked: Asked
+    recording: Recording
+    options: ReplayOptions
+    provider: EngineProvider
+    reporter: Reporter
+    clock: Clock
+    tally: Tally = field(default_factory=Tally)
+    ceilings: Ceilings | None = None
+
+    @property
+    def count(self) -> int:
+        """Timed steps of one block."""
+        return self.options.count(self.recording)
+
+    def place(self, block: Block, served: Served, task: str, *, warmup: bool = False) -> Place:
+        """Where the rows of this block belong."""
+        return Place(
+            run=self.writer.id,
+            arm=block.arm.label,
+            task=task,
+            repeat=block.repeat,
+            switched_by=served.switched_by,
+            history=self.options.history,
+            engine=served.engine,
+            t0=self.writer.t0,
+            warmup=warmup,
+        )
+
+    async def learn_ceilings(self, client: EngineClient, served: Served) -> Ceilings:
+        """Once per run, before anything is timed: what an infinite prefix cache could serve of each request."""
+        if self.ceilings is None:
+            known = served.block_size is not None and self.options.history == "recorded"
+            block_size = served.block_size or 0
+            self.ceilings = await ceilings(self.recording, self.count, client, block_size) if known else Ceilings()
+        return self.ceilings
+
+    async def check_alive(self, served: Served) -> None:
+        """After a failed request. Raises EngineDied when it failed because a process is gone."""
+        self.provider.check(served)
+        await asyncio.sleep(_DEATH_SHOWS_S)
+        self.provider.check(served)
+
+    def lost(self, block: Block, error: EngineError, steps_left: int) -> None:
+        """The arm cannot be served (any more): keep the engine's own words and go on without it."""
+        arm = block.arm.label
+        kind = "engine_died" if isinstance(error, EngineDied) and steps_left < self.count else "refused"
+        self.tally.refused[arm] = error.message
+        words = {"message": error.message, "hint": error.hint, "log_tail": list(error.log_tail)}
+        self.writer.event(kind, arm=arm, repeat=block.repeat, **words)
+        self.reporter.dropped(arm, steps_left)
+        self.reporter.say(f"{arm} {kind.replace('_', ' ')}", error.message)

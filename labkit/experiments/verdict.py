@@ -1,0 +1,55 @@
+"""How a run ended, from what was measured. Pure.
+
+done      every arm that was asked for was gone through and has at least one measured step
+partial   some arm was refused by the engine, ended early, or every request of it failed
+failed    nothing was measured at all
+(cancelled is the store's word for a run that its user stopped)
+
+A failed step in an arm that has others does not change the state: it is a row with an error, it is counted, and the
+note says so.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from labkit.core.records import RunState
+
+
+@dataclass
+class Tally:
+    """What happened to each arm, by label. Mutable: the runner keeps it."""
+
+    measured: Counter[str] = field(default_factory=Counter)
+    failed: Counter[str] = field(default_factory=Counter)
+    refused: dict[str, str] = field(default_factory=dict)
+    """Arm to the engine's own words, for arms that could not be served (any more)."""
+
+    def count(self, arm: str, error: str | None) -> None:
+        (self.failed if error else self.measured)[arm] += 1
+
+
+def verdict(asked: Sequence[str], tally: Tally) -> tuple[RunState, str]:
+    """State and note of a run that was asked to measure these arms."""
+    missing = [arm for arm in asked if not tally.measured[arm]]
+    notes = [f"{arm} not measured: {_why(arm, tally)}" for arm in missing]
+    notes += [f"{arm}: {n} of {n + tally.measured[arm]} steps failed" for arm, n in _partly_failed(tally).items()]
+    notes += [f"{arm} ended early: {words}" for arm, words in tally.refused.items() if arm not in missing]
+    cut_short = len(set(missing) | set(tally.refused))
+    return _state(len(missing), cut_short, len(asked)), ". ".join(notes)
+
+
+def _state(missing: int, cut_short: int, asked: int) -> RunState:
+    if missing == asked:
+        return "failed"
+    return "partial" if cut_short else "done"
+
+
+def _why(arm: str, tally: Tally) -> str:
+    return tally.refused.get(arm) or f"all {tally.failed[arm]} requests failed"
+
+
+def _partly_failed(tally: Tally) -> dict[str, int]:
+    return {arm: n for arm, n in tally.failed.items() if n and tally.measured[arm]}
