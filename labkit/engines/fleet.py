@@ -1,0 +1,147 @@
+"""The fleet: engines that are up on this machine, shared by CLI, notebooks, dashboard and runs.
+
+fleet = Fleet()
+engine = await fleet.up(plan)          # starts it, or finds the one that is already up
+with fleet.lock(engine, "replay 7f3a"):
+    ...                                # one run at a time
+fleet.down(engine.id)
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from labkit.core.clock import Clock, SystemClock
+from labkit.core.errors import EngineBusy
+from labkit.core.names import unknown
+from labkit.core.paths import state_dir as default_state_dir
+from labkit.core.progress import OnProgress, Progress, silent
+from labkit.engines.logs import tail
+from labkit.engines.memory import free_bytes, require_memory
+from labkit.engines.plan_records import Plan
+from labkit.engines.ports import free_ports, require_free
+from labkit.engines.process import end_groups
+from labkit.engines.registry import Engine, Registry
+from labkit.engines.start_times import StartTimes
+from labkit.engines.starting import Start
+
+_POLL_S = 0.5
+
+
+class Fleet:
+    """The engines registered under `state_dir` (the user's, when None)."""
+
+    def __init__(self, state_dir: Path | None = None, clock: Clock | None = None) -> None:
+        self.state_dir = state_dir or default_state_dir()
+        self._clock = clock or SystemClock()
+        self._registry = Registry(self.state_dir)
+        self._times = StartTimes(self.state_dir)
+
+    async def up(self, plan: Plan, on_progress: OnProgress = silent) -> Engine:
+        """The engine of this plan: the one that is up, the one that somebody is starting, or a new one.
+
+        Raises NotEnoughMemory, PortInUse, EngineDied or EngineNotReady; nothing is left running then.
+        """
+        async with self._start_lock(plan, on_progress):
+            found = self.find(plan)
+            return found if found else await self._start(plan, on_progress)
+
+    async def _start(self, plan: Plan, on_progress: OnProgress) -> Engine:
+        require_memory(plan, free_bytes())
+        for name in plan.fixed:
+            if name in plan.port_names:
+                require_free(name, plan.ports[name])
+        free = free_ports(name for name in plan.port_names if name not in plan.fixed)
+        start = Start(
+            plan.with_ports({**plan.ports, **free}), self._registry, self._clock, self.expected_s(plan), on_progress
+        )
+        engine = await start.run()
+        self._times.learn(plan.key, start.seconds)
+        return engine
+
+    def expected_s(self, plan: Plan) -> float:
+        """Seconds that a start of this plan takes: as learned here, else the profile's."""
+        return self._times.expected(plan.key, plan.expected_start_s)
+
+    def ps(self) -> list[Engine]:
+        """Every registered engine, oldest first; `status` says what became of it."""
+        return self._registry.read_all()
+
+    def find(self, plan: Plan) -> Engine | None:
+        """An engine that is up with the same command lines and environment, whatever its ports."""
+        return next((engine for engine in self.ps() if engine.plan.key == plan.key and engine.alive), None)
+
+    def get(self, engine_id: str) -> Engine:
+        """The engine with this id, or with the only id that contains it. Raises UnknownName."""
+        engines = self.ps()
+        matches = [engine for engine in engines if engine.id == engine_id] or [
+            engine for engine in engines if engine_id in engine.id
+        ]
+        if len(matches) == 1:
+            return matches[0]
+        raise unknown("engine", engine_id, [engine.id for engine in matches or engines], "labkit ps")
+
+    def down(self, engine_id: str | None = None) -> list[Engine]:
+        """End one engine, or all of them, and whatever a crash left behind. Returns what was ended or cleaned up."""
+        engines = self.ps() if engine_id is None else [self.get(engine_id)]
+        end_groups(process for engine in engines for process in engine.processes)
+        for engine in engines:
+            self._registry.forget(engine)
+        return engines
+
+    @contextlib.contextmanager
+    def lock(self, engine: Engine, owner: str) -> Iterator[Engine]:
+        """Hold `engine` for one run. `owner` is shown to whoever comes second, who gets EngineBusy at once."""
+        folder = self._registry.engine_folder(engine.id)
+        folder.mkdir(parents=True, exist_ok=True)
+        lock, name = FileLock(folder / "lock"), folder / "lock.owner"
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            raise EngineBusy(
+                f"engine {engine.id} is held by {_read(name) or 'another run'}",
+                "Wait for it, or start another engine: labkit up --arm ARM.",
+            ) from None
+        try:
+            name.write_text(owner, encoding="utf-8")
+            yield engine
+        finally:
+            name.unlink(missing_ok=True)
+            lock.release()
+
+    def log_tail(self, engine: Engine, role: str, lines: int = 40) -> list[str]:
+        """The last lines that one process wrote, oldest first. Raises UnknownName for a role that it has not."""
+        return tail(Path(engine.process(role).log), lines)
+
+    @contextlib.asynccontextmanager
+    async def _start_lock(self, plan: Plan, on_progress: OnProgress) -> AsyncIterator[None]:
+        """Two who want the same plan do not start it twice: the second waits and then finds it."""
+        self.state_dir.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(self.state_dir / f"start-{plan.key}.lock", thread_local=False)
+        began = self._clock.now()
+        while True:
+            try:
+                lock.acquire(timeout=0)
+                break
+            except Timeout:
+                waited = self._clock.now() - began
+                on_progress(
+                    Progress(stage=f"starting {plan.arm}", message="another process is starting it", done=waited)
+                )
+                await asyncio.sleep(_POLL_S)
+        try:
+            yield
+        finally:
+            lock.release()
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return ""

@@ -1,0 +1,93 @@
+"""Waiting for an engine: healthy, proven by one token, or dead with a reason. Never longer than the deadline."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import aiohttp
+
+from labkit.core.clock import Clock
+from labkit.core.errors import EngineDied, EngineNotReady
+from labkit.engines.causes import likely_cause
+from labkit.engines.logs import tail
+from labkit.engines.process import ProcessState, exit_code, is_alive
+
+_POLL_S = 0.25
+_TAIL = 12
+_CAUSE_LINES = 400
+"""A traceback of the outer process follows the inner one that names the cause, so the search looks further back."""
+
+
+async def wait_healthy(
+    processes: Sequence[ProcessState], clock: Clock, deadline: float, tick: Callable[[], None]
+) -> None:
+    """Until every one answers GET /health with 200. Raises EngineDied at the first death, EngineNotReady at `deadline`.
+
+    `deadline`: a reading of `clock`. `tick` is called at every poll.
+    """
+    waiting = list(processes)
+    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=5)) as http:
+        while waiting:
+            require_alive(processes)
+            tick()
+            waiting = [process for process in waiting if not await _healthy(http, process.url)]
+            if waiting:
+                _require_time(waiting, clock, deadline)
+                await asyncio.sleep(_POLL_S)
+
+
+async def prove(
+    url: str, model: str, processes: Sequence[ProcessState], clock: Clock, deadline: float, tick: Callable[[], None]
+) -> None:
+    """Until one token came through `url`, whatever stands behind it. Raises like `wait_healthy`."""
+    body = {"model": model, "prompt": "Ready?", "max_tokens": 1, "temperature": 0}
+    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=60)) as http:
+        while not await _answers(http, f"{url}/v1/completions", body):
+            require_alive(processes)
+            tick()
+            _require_time(processes, clock, deadline)
+            await asyncio.sleep(_POLL_S)
+
+
+def require_alive(processes: Sequence[ProcessState]) -> None:
+    """Raises EngineDied with the likely cause and the last lines of the log when one has ended."""
+    for process in processes:
+        if not is_alive(process):
+            raise died(process)
+
+
+def died(process: ProcessState) -> EngineDied:
+    """The error for a process that ended."""
+    log, code = tail(Path(process.log), _CAUSE_LINES), exit_code(process)
+    cause = likely_cause(log, code)
+    reason = f": {cause.what}" if cause else "" if code is None else f" with status {code}"
+    hint = cause.hint if cause else f"The whole log: {process.log}"
+    return EngineDied(f"the {process.role} process ended{reason}", hint, tuple(log[-_TAIL:]))
+
+
+def _require_time(waiting: Sequence[ProcessState], clock: Clock, deadline: float) -> None:
+    if clock.now() > deadline:
+        roles = ", ".join(process.role for process in waiting)
+        raise EngineNotReady(
+            f"{roles} did not become ready in time",
+            f"The whole log: {waiting[0].log}",
+            tuple(tail(Path(waiting[0].log), _TAIL)),
+        )
+
+
+async def _healthy(http: aiohttp.ClientSession, url: str) -> bool:
+    try:
+        async with http.get(f"{url}/health") as response:
+            return response.status == 200
+    except (aiohttp.ClientError, TimeoutError):
+        return False
+
+
+async def _answers(http: aiohttp.ClientSession, url: str, body: dict[str, object]) -> bool:
+    try:
+        async with http.post(url, json=body) as response:
+            return response.status == 200 and bool((await response.json())["choices"])
+    except (aiohttp.ClientError, TimeoutError):
+        return False

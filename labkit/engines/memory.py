@@ -1,0 +1,48 @@
+"""Is there memory for a plan? Asked before the start: an engine that the kernel kills says nothing useful."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import psutil
+
+from labkit.core.errors import NotEnoughMemory
+from labkit.engines.plan_records import Plan
+
+_GIB = 1 << 30
+_CGROUP = Path("/sys/fs/cgroup")
+
+
+def free_bytes(cgroup: Path = _CGROUP) -> int:
+    """Memory that a new process can take without swapping: the machine's, or its container's if that is less."""
+    free = int(psutil.virtual_memory().available)
+    limit, used = _number(cgroup / "memory.max"), _number(cgroup / "memory.current")
+    if limit is None or used is None:
+        return free
+    return min(free, max(0, limit - used + _reclaimable(cgroup)))
+
+
+def require_memory(plan: Plan, free: int) -> None:
+    """Raises NotEnoughMemory with need and free memory when `free` bytes are too few for the plan."""
+    need = sum(process.memory_bytes for process in plan.layout)
+    if need > free:
+        raise NotEnoughMemory(
+            f"arm {plan.arm} of {plan.profile} needs {need / _GIB:.1f} GiB, {free / _GIB:.1f} GiB are free",
+            "End engines that are not needed: labkit ps, then labkit down ENGINE.",
+        )
+
+
+def _reclaimable(cgroup: Path) -> int:
+    """Page cache counts as used by a control group but is given up on demand."""
+    try:
+        lines = (cgroup / "memory.stat").read_text().splitlines()
+    except OSError:
+        return 0
+    return sum(int(line.split()[1]) for line in lines if line.startswith(("inactive_file ", "active_file ")))
+
+
+def _number(path: Path) -> int | None:
+    try:
+        return int(path.read_text())
+    except (OSError, ValueError):  # no such group, or "max"
+        return None

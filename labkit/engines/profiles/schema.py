@@ -1,0 +1,108 @@
+"""What may stand in a profile.
+
+`Flags` are an engine's command line as data: `true` is `--name`, `false` is `--no-name`, a table is JSON, anything
+else is its text. Values may hold markers that the plan fills in: `{model}`, `{cores}`, `{gpus}`, `{port:NAME}`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+FlagValue = bool | int | float | str | dict[str, Any] | list[Any]
+Flags = dict[str, FlagValue]
+
+
+class _Table(BaseModel):
+    """A misspelt key is an error, not a setting that silently does nothing."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Model(_Table):
+    """Either `weights` (a name of `labkit models`) or `path` (a folder or hub id that the engine itself resolves)."""
+
+    served: str
+    weights: str | None = None
+    path: str | None = None
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if (self.weights is None) == (self.path is None):
+            raise ValueError("give either `weights` or `path`")
+        return self
+
+
+class EngineSettings(_Table):
+    """What every engine process of every arm has. `memory_gib`: host memory of one process group."""
+
+    command: Literal["python", "vllm"]
+    fast_start: bool = False
+    cores: tuple[int, ...] = ()
+    gpus: tuple[tuple[int, ...], ...] = ()
+    replicas: int = Field(default=1, ge=1, le=2)
+    memory_gib: float = Field(gt=0)
+    max_startup_s: float = Field(gt=0)
+    expected_start_s: float = Field(gt=0)
+    flags: Flags
+    env: dict[str, str] = {}
+
+
+class PrefixCaching(_Table):
+    """Flags of the layer, on and off."""
+
+    on: Flags
+    off: Flags
+
+
+class SpecMethod(_Table):
+    """One drafter. `pins`: flags that all eight arms get when an experiment asks for this method."""
+
+    about: str
+    config: dict[str, Any]
+    pins: Flags = {}
+
+
+class Speculation(_Table):
+    """The drafters of a profile, and flags that only an engine with a drafter accepts."""
+
+    default: str
+    flags: Flags = {}
+    methods: dict[str, SpecMethod]
+
+    @model_validator(mode="after")
+    def _default_exists(self) -> Self:
+        if self.default not in self.methods:
+            raise ValueError(f"default {self.default!r} is not among the methods {sorted(self.methods)}")
+        return self
+
+
+class PdSplit(_Table):
+    """Prefill and decode apart. `transfer`: how the router pairs them (nixl: static URLs, moriio: discovery)."""
+
+    transfer: Literal["nixl", "moriio"]
+    connector: dict[str, Any]
+    router_policy: str
+    router_first: bool = False
+    expected_start_s: float = Field(gt=0)
+    env: dict[str, str] = {}
+
+
+class Layers(_Table):
+    """What each of the three layers adds; nothing else may differ between arms."""
+
+    prefix_caching: PrefixCaching
+    speculation: Speculation
+    pd_split: PdSplit
+
+
+class Profile(_Table):
+    """A whole profile. `ports`: fixed port numbers by name; those not named are taken from what is free."""
+
+    name: str
+    title: str
+    model: Model
+    engine: EngineSettings
+    layers: Layers
+    ports: dict[str, int] = {}

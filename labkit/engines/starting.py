@@ -1,0 +1,112 @@
+"""The start of one engine: processes in the right order, each registered the moment it exists, and nothing left behind.
+
+Prefill and decode (or replicas) start together. A router starts after them; one that they must announce themselves to
+starts before them.
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+
+from labkit.core.clock import Clock
+from labkit.core.progress import OnProgress, Progress
+from labkit.engines.environment import engine_environment
+from labkit.engines.health import prove, wait_healthy
+from labkit.engines.plan_records import Plan, ProcessSpec
+from labkit.engines.process import ProcessState, end_groups, spawn
+from labkit.engines.registry import Engine, Registry, with_process
+
+
+class Start:
+    """One start in progress. After an error or a cancellation no process of it is left."""
+
+    def __init__(
+        self, plan: Plan, registry: Registry, clock: Clock, expected_s: float, on_progress: OnProgress
+    ) -> None:
+        self._registry, self._clock = registry, clock
+        self._expected_s, self._on_progress = expected_s, on_progress
+        self._began = clock.now()
+        self._deadline = self._began + plan.max_startup_s
+        self.engine = Engine(id=_new_id(plan), plan=plan, processes=(), owner=this_process())
+
+    @property
+    def seconds(self) -> float:
+        """Since the start began."""
+        return self._clock.now() - self._began
+
+    async def run(self) -> Engine:
+        """Bring the engine up. Raises EngineDied or EngineNotReady."""
+        try:
+            for stage in _stages(self.engine.plan):
+                started = [self._spawn(spec) for spec in stage]
+                if not (self.engine.plan.router_first and stage[0].role == "router"):
+                    await wait_healthy(started, self._clock, self._deadline, self._tick(stage))
+            await self._prove()
+            self._register(replace(self.engine, ready=True))
+        except BaseException:
+            end_groups(self.engine.processes)
+            self._registry.forget(self.engine)
+            raise
+        return self.engine
+
+    async def _prove(self) -> None:
+        engine = self.engine
+        tick = self._tick((engine.plan.entry,), "first token through ")
+        await prove(engine.base_url, engine.model, engine.processes, self._clock, self._deadline, tick)
+
+    def _spawn(self, spec: ProcessSpec) -> ProcessState:
+        folder = self._registry.engine_folder(self.engine.id)
+        state = spawn(
+            spec.argv,
+            engine_environment(os.environ, spec.env),
+            folder / f"{spec.role}.log",
+            role=spec.role,
+            port=spec.port,
+            metrics=spec.metrics,
+        )
+        self._register(with_process(self.engine, state))
+        return state
+
+    def _register(self, engine: Engine) -> None:
+        self.engine = engine
+        self._registry.write(engine)
+
+    def _tick(self, stage: tuple[ProcessSpec, ...], what: str = "") -> Callable[[], None]:
+        roles = what + " and ".join(spec.role for spec in stage)
+
+        def tick() -> None:
+            left = max(0.0, self._expected_s - self.seconds)
+            message = f"starting ({self.seconds:.0f} s of ~{self._expected_s:.0f} s): {roles}"
+            stage_name = f"starting {self.engine.plan.arm}"
+            self._on_progress(
+                Progress(stage=stage_name, message=message, done=self.seconds, total=self._expected_s, eta_s=left)
+            )
+
+        return tick
+
+
+def this_process() -> ProcessState:
+    """The interpreter that runs this, as an owner."""
+    return ProcessState(role="owner", pid=os.getpid(), created=psutil.Process().create_time())
+
+
+def log_path(registry: Registry, engine: Engine, role: str) -> Path:
+    """Where the process with this role writes."""
+    return registry.engine_folder(engine.id) / f"{role}.log"
+
+
+def _stages(plan: Plan) -> list[tuple[ProcessSpec, ...]]:
+    engines = tuple(spec for spec in plan.processes if spec.role != "router")
+    routers = tuple(spec for spec in plan.processes if spec.role == "router")
+    stages = [routers, engines] if plan.router_first else [engines, routers]
+    return [stage for stage in stages if stage]
+
+
+def _new_id(plan: Plan) -> str:
+    return f"{plan.profile}.{plan.arm.replace('+', '-')}.{uuid.uuid4().hex[:4]}"

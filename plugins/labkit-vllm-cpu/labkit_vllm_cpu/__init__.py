@@ -1,0 +1,1 @@
+"""What vLLM needs on a small CPU machine, for the Agentic Inference Lab. Importing this does no work."""

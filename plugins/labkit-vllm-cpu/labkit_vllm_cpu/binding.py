@@ -1,0 +1,29 @@
+"""Which cores a process may use, before and after forks.
+
+libgomp binds the main thread to the first bound core the moment it is loaded. That is right for the Worker, which
+computes, and wrong for the API server and EngineCore, which would share that core with it.
+"""
+
+from __future__ import annotations
+
+import os
+
+from labkit_vllm_cpu import switches
+
+_generation = 0
+"""0 the API server, 1 its children (EngineCore), 2 theirs (Worker)."""
+
+
+def release() -> None:
+    """Let this process use every core that the machine has for it."""
+    if switches.bound_cores():
+        os.sched_setaffinity(0, range(os.cpu_count() or 1))
+
+
+def after_fork_in_child() -> None:
+    """The Worker, two forks down, goes to its first bound core, where libgomp expects its main thread."""
+    global _generation
+    _generation += 1
+    cores = switches.bound_cores()
+    if cores and _generation == 2:
+        os.sched_setaffinity(0, {cores[0]})
