@@ -17,7 +17,7 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
-    help="Which of prefix caching, prefill/decode split and speculation pays for your agent: measured, paired, on your engine.",
+    help="Which of prefix caching, prefill/decode split and speculation pays for your agent, measured and paired.",
 )
 
 _GROUPS = ("models", "plan", "fleet", "agent", "replay", "run", "runs")
