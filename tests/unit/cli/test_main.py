@@ -48,6 +48,7 @@ def test_an_error_is_a_sentence_and_a_next_step_not_a_traceback():
 
 
 def test_importing_labkit_is_light():
-    code = "import sys, labkit.cli; heavy = {'vllm','torch','streamlit','IPython','pandas'} & set(sys.modules); print(heavy or 'light')"
+    heavy = ["vllm", "torch", "streamlit", "IPython", "pandas"]
+    code = f"import sys, labkit.cli; print(set({heavy}) & set(sys.modules) or 'light')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "light"
