@@ -1,0 +1,16 @@
+"""The dashboard's router and picture frame: pages, their order, the title above each. `streamlit run app`."""
+
+import streamlit as st
+
+LIVE = st.Page(
+    "app_pages/live.py",
+    title="Live comparison",
+    icon=":material/toggle_on:",
+    url_path="live",
+    default=True,
+)
+
+st.set_page_config(page_title="Agentic Inference Lab", page_icon=":material/science:", layout="wide")
+page = st.navigation([LIVE], position="top")
+st.title(page.title)
+page.run()

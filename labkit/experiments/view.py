@@ -1,0 +1,64 @@
+"""A run as a page shows it, finished or not: how far it is, what was refused, and what it has measured so far."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from labkit.analysis.arms import arm_table
+from labkit.core.progress import Progress
+from labkit.core.records import RunInfo
+from labkit.store.runs import Run
+
+_LOST = ("refused", "engine_died")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunView:
+    """What is known of a run now. `refused`: arm to the engine's words; `log_tail`: arm to its engine's last lines."""
+
+    info: RunInfo
+    progress: Progress | None
+    steps: pd.DataFrame
+    chunks: pd.DataFrame
+    refused: dict[str, str] = field(default_factory=dict)
+    log_tail: dict[str, Sequence[str]] = field(default_factory=dict)
+
+    @property
+    def live(self) -> bool:
+        """Whether the run still goes on."""
+        return self.info.state == "running"
+
+    @property
+    def arms(self) -> list[str]:
+        """The arms that were asked for."""
+        return list(self.info.asked.get("arms", ()))
+
+    def table(self) -> pd.DataFrame:
+        """One row per arm, as labkit.analysis.arms.arm_table has it."""
+        return arm_table(self.steps, self.chunks)
+
+
+def view(run: Run) -> RunView:
+    """Read the run's folder. Cheap enough to be called every second."""
+    events = run.events()
+    lost = {event["arm"]: event for event in events if event["type"] in _LOST}
+    return RunView(
+        info=run.info,
+        progress=_last_progress(events),
+        steps=run.steps(),
+        chunks=run.chunks(),
+        refused={arm: str(event.get("message", "")) for arm, event in lost.items()},
+        log_tail={arm: list(event.get("log_tail", ())) for arm, event in lost.items()},
+    )
+
+
+def _last_progress(events: Iterable[dict[str, Any]]) -> Progress | None:
+    said = [event for event in events if event["type"] == "progress"]
+    if not said:
+        return None
+    fields = ("stage", "message", "done", "total", "eta_s")
+    return Progress(**{name: said[-1].get(name) for name in fields})
