@@ -15,8 +15,8 @@ from labkit.plots.theme import MUTED, Mode, template
 
 DASH = "–"
 """How "not measured" is written."""
-_TITLE_CHARS = 40
-_NOTE_CHARS = 54
+_TITLE_CHARS = 42
+_NOTE_CHARS = 58
 _LINE_PX = 19
 _AXIS_PX = 62
 """Room for tick labels and the axis title, above the legend."""

@@ -80,11 +80,17 @@ def _caption(lines: tuple[ArmLine, ...], measure: Measure) -> Caption:
     title = _TITLES[measure]
     if not lines:
         return Caption(title=title, empty="No step with a first token yet.")
-    counts = ", ".join(f"{line.arm} {line.n}" for line in lines)
     alt = "; ".join(f"{line.arm}: {_ends(line)}" for line in lines)
     return Caption(
-        title=title, note=f"Median per turn. Steps: {counts}.", alt=f"{_AXES[measure]} from first to last turn. {alt}"
+        title=title, note=f"Median per turn; {_counts(lines)}.", alt=f"{_AXES[measure]} from first to last turn. {alt}"
     )
+
+
+def _counts(lines: tuple[ArmLine, ...]) -> str:
+    """n, once when it is the same for every arm."""
+    if len({line.n for line in lines}) == 1:
+        return f"n = {counted(lines[0].n, 'step')} per arm"
+    return "n = " + ", ".join(f"{line.n} {line.arm}" for line in lines)
 
 
 def _ends(line: ArmLine) -> str:
