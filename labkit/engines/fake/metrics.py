@@ -34,6 +34,10 @@ class FakeMetrics:
         """The exposition in Prometheus text format."""
         return generate_latest(self.registry)
 
+    def value(self, name: str, **labels: str) -> float:
+        """One sample, 0 when there is none."""
+        return self.registry.get_sample_value(f"vllm:{name}", {**self._labels, **labels}) or 0.0
+
     def scheduled(self, prompt: int, local: int, external: int, queue_s: float) -> None:
         """A prompt left the queue: of its tokens, `local` are cached here and `external` come from elsewhere."""
         if self._dials.prefix_caching:

@@ -33,6 +33,15 @@ class FakeEngine:
     def base_url(self) -> str:
         return f"http://127.0.0.1:{self._port}"
 
+    @property
+    def running(self) -> int:
+        """Requests that run now."""
+        return int(self._core.metrics.value("num_requests_running"))
+
+    def finished(self, reason: str) -> int:
+        """Requests that ended so since the (re)start: stop, length, abort or error."""
+        return int(self._core.metrics.value("request_success_total", finished_reason=reason))
+
     async def __aenter__(self) -> Self:
         await asyncio.sleep(self.dials.start_s)
         self.restart()
