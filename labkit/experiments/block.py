@@ -16,13 +16,13 @@ from labkit.traffic.replay import Replayed, ReplayOptions, replay
 from labkit.traffic.salt import SaltPolicy
 
 
-async def measure(session: Session, block: Block) -> None:
-    """Measure this block; an arm that cannot be served is noted and left out. Raises EngineBusy, BadInput."""
+async def measure(session: Session, block: Block, number: int) -> None:
+    """Measure the `number`-th block; an arm that cannot be served is noted and left out. Raises EngineBusy, BadInput."""
     if block.arm.label in session.tally.refused:
         return
     measured_before = session.reporter.done
     try:
-        served = await _serve(session, block)
+        served = await _serve(session, block, number)
         with session.provider.locked(served, session.writer.id):
             async with EngineClient(served.base_url, served.model, session.clock) as client:
                 await session.learn_ceilings(client, served)
@@ -34,13 +34,12 @@ async def measure(session: Session, block: Block) -> None:
         session.lost(block, error, session.count - (session.reporter.done - measured_before))
 
 
-async def _serve(session: Session, block: Block) -> Served:
-    arm = block.arm
-    session.reporter.say(f"serving {arm}")
-    served = await session.provider.serve(arm, session.reporter.starting(arm.label))
-    if served.start_s is not None:
-        session.reporter.forecast.start_took(arm.pd_split, served.start_s)
-    session.writer.event("serving", arm=arm.label, repeat=block.repeat, **served.facts())
+async def _serve(session: Session, block: Block, number: int) -> Served:
+    try:
+        served = await session.provider.serve(block.arm, session.reporter.starting(number))
+    finally:
+        session.reporter.forecast.start_left(number, 0.0)
+    session.writer.event("serving", arm=block.arm.label, repeat=block.repeat, **served.facts())
     return served
 
 

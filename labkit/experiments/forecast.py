@@ -3,33 +3,32 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from statistics import fmean
 
-GUESS_STEP_S = 6.0
-GUESS_START_S: Mapping[bool, float] = {False: 32.0, True: 62.0}
-"""Seconds that an engine takes to start, colocated and split (seen on two cores; replaced by what this run sees)."""
+GUESS_STEP_S = 4.0
+"""Seconds of a step before this run has seen one."""
 
 
 @dataclass
 class Forecast:
-    """What is left to do, and what such things took so far. Mutable: the runner tells it what happened."""
+    """What is left to do, and what such things took so far. Mutable: the runner tells it what happened.
+
+    `steps_left`: by arm. `starts`: for each block, seconds of the engine start before it; 0 where none is needed.
+    """
 
     steps_left: dict[str, int]
-    starts_left: list[bool]
-    """One entry per engine that must still start; True when it is split into prefill and decode."""
+    starts: list[float]
     _steps: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
-    _starts: dict[bool, list[float]] = field(default_factory=lambda: defaultdict(list))
 
     def step_took(self, arm: str, seconds: float) -> None:
         self._steps[arm].append(seconds)
         self.steps_left[arm] = max(0, self.steps_left.get(arm, 0) - 1)
 
-    def start_took(self, split: bool, seconds: float) -> None:
-        self._starts[split].append(seconds)
-        if split in self.starts_left:
-            self.starts_left.remove(split)
+    def start_left(self, block: int, seconds: float) -> None:
+        """The engine before this block takes so much longer; 0 once it is up, or will not come."""
+        self.starts[block] = max(0.0, seconds)
 
     def drop(self, arm: str) -> None:
         """This arm will not be measured (any more)."""
@@ -37,14 +36,11 @@ class Forecast:
 
     def eta_s(self) -> float:
         """Seconds left: each arm's own mean step (else the mean of all), plus the engines that must still start."""
-        steps = sum(left * self._step_s(arm) for arm, left in self.steps_left.items())
-        return steps + sum(self._start_s(split) for split in self.starts_left)
+        return sum(self.starts) + sum(left * self._step_s(arm) for arm, left in self.steps_left.items())
 
     def _step_s(self, arm: str) -> float:
-        return _mean(self._steps.get(arm, ()), _mean((s for some in self._steps.values() for s in some), GUESS_STEP_S))
-
-    def _start_s(self, split: bool) -> float:
-        return _mean(self._starts.get(split, ()), GUESS_START_S[split])
+        of_all = _mean((seconds for some in self._steps.values() for seconds in some), GUESS_STEP_S)
+        return _mean(self._steps.get(arm, ()), of_all)
 
 
 def _mean(values: Iterable[float], otherwise: float) -> float:

@@ -12,6 +12,8 @@ from labkit.core.progress import OnProgress, Progress, silent
 from labkit.experiments.forecast import Forecast
 from labkit.store.runs import RunWriter
 
+_EVENTS_EVERY_S = 1.0
+
 
 @dataclass
 class Reporter:
@@ -22,12 +24,16 @@ class Reporter:
     total: int
     on_progress: OnProgress = silent
     done: int = 0
+    _written: tuple[str, float] = ("", 0.0)
 
-    def say(self, stage: str, message: str = "") -> None:
-        """What is going on now."""
+    def say(self, stage: str, message: str = "", *, often: bool = False) -> None:
+        """What is going on now. `often`: one of many alike, of which the folder keeps one per second."""
         eta = round(self.forecast.eta_s(), 1)
         progress = Progress(stage=stage, message=message, done=self.done, total=self.total, eta_s=eta)
-        self.writer.event("progress", **dataclasses.asdict(progress))
+        now, (last_stage, last_t) = self.writer.now(), self._written
+        if not (often and stage == last_stage and now - last_t < _EVENTS_EVERY_S):
+            self.writer.event("progress", **dataclasses.asdict(progress))
+            self._written = (stage, now)
         self.on_progress(progress)
 
     def step(self, arm: str, turn: int, seconds: float, message: str) -> None:
@@ -36,11 +42,13 @@ class Reporter:
         self.forecast.step_took(arm, seconds)
         self.say(f"measuring {arm}", f"turn {turn}: {message}")
 
-    def starting(self, arm: str) -> OnProgress:
-        """Passes on what the fleet says while an engine starts."""
+    def starting(self, block: int) -> OnProgress:
+        """Passes on what the fleet says while the engine of this block starts; its seconds go into the time left."""
 
         def relay(progress: Progress) -> None:
-            self.say(progress.stage or f"starting {arm}", progress.message)
+            if progress.total is not None and progress.done is not None:
+                self.forecast.start_left(block, progress.total - progress.done)
+            self.say(progress.stage, progress.message, often=True)
 
         return relay
 

@@ -75,7 +75,7 @@ def _session(
     left = {block.arm.label: 0 for block in order}
     for block in order:
         left[block.arm.label] += steps
-    starts = [arm.pd_split for arm in provider.starts([block.arm for block in order])]
+    starts = provider.starts([block.arm for block in order])
     reporter = Reporter(writer, Forecast(left, starts), steps * len(order), on_progress)
     return Session(writer, asked, recording, options, provider, reporter, clock)
 
@@ -84,10 +84,9 @@ async def _through(session: Session, order: Sequence[Block]) -> None:
     """All blocks; then the engines of this run are ended, all of them unless it went well and they are to be kept."""
     keep = False
     try:
-        for block in order:
-            await measure(session, block)
+        for number, block in enumerate(order):
+            await measure(session, block, number)
         keep = session.asked.keep
     finally:
-        session.reporter.say("ending engines" if not keep else "keeping the last engine")
         left_up = await session.provider.close(keep=keep)
         session.writer.event("closed", engines_left_up=left_up)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from labkit.core.arms import Arm
 from labkit.core.errors import BadInput
@@ -23,7 +23,8 @@ class Served:
     """An arm, served. `switched_by`: how prefix caching is set for it; `salt` means a fresh cache_salt per request.
 
     `metrics`: role to the URL of its /metrics; empty when it has none. `block_size`: of the KV cache, in tokens; None
-    when it is not known. `ours`: this run started it.
+    when it is not known. `logs`: role to the file that the process writes. `plan`: what was started, for the record.
+    `ours`: this run started it. `neighbours`: other engines that were up on the machine, and may have cost it time.
     """
 
     engine: str
@@ -32,14 +33,22 @@ class Served:
     switched_by: SwitchedBy
     metrics: Mapping[str, str] = field(default_factory=dict)
     block_size: int | None = None
+    logs: Mapping[str, str] = field(default_factory=dict)
+    plan: Mapping[str, Any] | None = None
     ours: bool = False
+    neighbours: tuple[str, ...] = ()
+
+    def facts(self) -> dict[str, Any]:
+        """What the run folder keeps of it."""
+        names = ("engine", "base_url", "model", "switched_by", "block_size", "plan", "ours", "neighbours")
+        return {name: getattr(self, name) for name in names}
 
 
 class EngineProvider(Protocol):
     """Engines for arms. One arm is served at a time; asking for the next one may end the engine of the last."""
 
-    def starts(self, arms: Sequence[Arm]) -> list[Arm]:
-        """The arms, of these in this order, for which an engine must be started: what the forecast is made of."""
+    def starts(self, arms: Sequence[Arm]) -> list[float]:
+        """For each of these arms, served in this order: seconds of the engine start before it; 0: none."""
         ...
 
     async def serve(self, arm: Arm, on_progress: OnProgress = silent) -> Served:
@@ -71,8 +80,8 @@ class StaticProvider:
     block_size: int | None = None
     salted: bool = True
 
-    def starts(self, arms: Sequence[Arm]) -> list[Arm]:
-        return []
+    def starts(self, arms: Sequence[Arm]) -> list[float]:
+        return [0.0] * len(arms)
 
     async def serve(self, arm: Arm, on_progress: OnProgress = silent) -> Served:
         if arm.label not in self.urls:

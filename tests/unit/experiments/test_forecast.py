@@ -1,19 +1,20 @@
 """The time left: from guesses at first, then from what this run saw."""
 
-from labkit.experiments.forecast import GUESS_START_S, GUESS_STEP_S, Forecast
+from labkit.experiments.forecast import GUESS_STEP_S, Forecast
 
 
 def test_before_anything_happened_it_is_guesses():
-    forecast = Forecast({"base": 2, "pd": 1}, [False, True])
-    assert forecast.eta_s() == 3 * GUESS_STEP_S + GUESS_START_S[False] + GUESS_START_S[True]
+    forecast = Forecast({"base": 2, "pd": 1}, [30.0, 0.0, 60.0])
+    assert forecast.eta_s() == 3 * GUESS_STEP_S + 90.0
 
 
 def test_it_learns_from_steps_and_starts():
-    forecast = Forecast({"base": 3, "pd": 2}, [False, False])
-    forecast.start_took(False, 10.0)
+    forecast = Forecast({"base": 3, "pd": 2}, [30.0, 50.0])
+    forecast.start_left(0, 12.0)
+    forecast.start_left(1, -3.0)
     forecast.step_took("base", 4.0)
     forecast.step_took("base", 2.0)
-    assert forecast.eta_s() == 1 * 3.0 + 2 * 3.0 + 10.0
+    assert forecast.eta_s() == 1 * 3.0 + 2 * 3.0 + 12.0
 
 
 def test_an_arm_of_its_own_speed_does_not_follow_the_mean():

@@ -1,0 +1,100 @@
+"""Engines for a run from the fleet: what is up is used, what is missing is started, what was started is ended.
+
+One engine at a time: the one before is ended before the next starts, and nothing starts while an arm is measured. An
+engine that idles still takes processor time on a small machine, so an engine of this run never stands beside the one that
+is measured. Engines that were up before the run are used and left alone, and named beside every arm that they stood by.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from itertools import pairwise
+
+from labkit.core.arms import Arm
+from labkit.core.errors import EngineDied
+from labkit.core.progress import OnProgress, silent
+from labkit.engines.fleet import Fleet
+from labkit.engines.plan import Plan, make_plan
+from labkit.engines.profiles import Profile
+from labkit.engines.registry import Engine
+from labkit.experiments.serving import Served, SwitchedBy
+
+_LOG_LINES = 20
+
+
+class FleetProvider:
+    """EngineProvider over the fleet.
+
+    Not `strict`: servers run with prefix caching on, and an arm without it is salted per request, so that the two share
+    an engine. `strict`: the server's own flag, one engine per arm.
+    """
+
+    def __init__(self, fleet: Fleet, profile: Profile, *, spec_method: str | None = None, strict: bool = False) -> None:
+        self._fleet, self._profile = fleet, profile
+        self._spec_method, self._strict = spec_method, strict
+        self._current: Engine | None = None
+        self._started: dict[str, Engine] = {}
+
+    def plan(self, arm: Arm) -> Plan:
+        """The plan of this arm. Raises UnknownName for a drafter that the profile does not have."""
+        return make_plan(self._profile, arm, spec_method=self._spec_method, salted=not self._strict)
+
+    def starts(self, arms: Sequence[Arm]) -> list[float]:
+        plans = [self.plan(arm) for arm in arms]
+        same = [False, *(one.key == other.key for one, other in pairwise(plans))]
+        up = [self._fleet.find(plan) is not None for plan in plans]
+        return [
+            0.0 if kept or found else self._fleet.expected_s(plan)
+            for plan, kept, found in zip(plans, same, up, strict=True)
+        ]
+
+    async def serve(self, arm: Arm, on_progress: OnProgress = silent) -> Served:
+        plan = self.plan(arm)
+        engine = self._fleet.find(plan)
+        if self._current and (engine is None or engine.id != self._current.id):
+            await self._end(self._current)
+        if engine is None:
+            engine = await self._fleet.up(plan, on_progress)
+            self._started[engine.id] = engine
+        self._current = engine
+        return self._served(engine, arm)
+
+    def _served(self, engine: Engine, arm: Arm) -> Served:
+        salted = not self._strict and not arm.prefix_caching
+        switched_by: SwitchedBy = "salt" if salted else "flag"
+        block_size = self._profile.engine.flags.get("block-size")
+        return Served(
+            engine=engine.id,
+            base_url=engine.base_url,
+            model=engine.model,
+            switched_by=switched_by,
+            metrics=engine.metrics_urls,
+            block_size=int(block_size) if isinstance(block_size, int) else None,
+            logs={process.role: process.log for process in engine.processes},
+            plan=engine.plan.to_dict(),
+            ours=engine.id in self._started,
+            neighbours=tuple(other.id for other in self._fleet.ps() if other.alive and other.id != engine.id),
+        )
+
+    def locked(self, served: Served, owner: str) -> AbstractContextManager[object]:
+        return self._fleet.lock(self._fleet.get(served.engine), owner)
+
+    def check(self, served: Served) -> None:
+        engine = self._fleet.get(served.engine)
+        if engine.dead_roles:
+            role = engine.dead_roles[0]
+            log = self._fleet.log_tail(engine, role, _LOG_LINES)
+            raise EngineDied(f"{role} of {engine.id} ended while it was measured", "Its log says why.", tuple(log))
+
+    async def close(self, *, keep: bool) -> list[str]:
+        for engine in list(self._started.values()):
+            if not (keep and engine == self._current):
+                await self._end(engine)
+        return list(self._started)
+
+    async def _end(self, engine: Engine) -> None:
+        """End an engine of this run; others' are left alone. In a thread: the grace that it gets blocks."""
+        if self._started.pop(engine.id, None):
+            await asyncio.to_thread(self._fleet.down, engine.id)
