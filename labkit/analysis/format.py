@@ -1,0 +1,53 @@
+"""Numbers as people read them, the same in the terminal and in the app. "Not measured" is a dash, never a 0."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+DASH = "–"
+Number = float | int | None
+
+
+def missing(value: object) -> bool:
+    """Whether a value is "not measured": None, NaN or NA."""
+    return value is None or bool(pd.isna(value))  # type: ignore[call-overload]
+
+
+def _digits(value: float) -> str:
+    """Three significant digits, all digits before the point kept."""
+    return f"{value:,.0f}" if abs(value) >= 99.95 else f"{value:.1f}" if abs(value) >= 9.995 else f"{value:.2f}"
+
+
+def seconds(value: Number) -> str:
+    """`12.3 s`, `450 ms` below a second, `0.25 ms`."""
+    if value is None or missing(value):
+        return DASH
+    return f"{_digits(value)} s" if abs(value) >= 0.9995 else f"{_digits(value * 1000)} ms"
+
+
+def count(value: Number) -> str:
+    """`950`, `12.3k`, `4.56M`."""
+    if value is None or missing(value):
+        return DASH
+    for size, suffix in ((1e6, "M"), (1e3, "k")):
+        if abs(value) >= size * 0.9995:
+            return f"{_digits(value / size)}{suffix}"
+    return f"{value:,.0f}"
+
+
+def percent(value: Number) -> str:
+    """A share from 0 to 1 as `85 %`; one digit more below 10 %."""
+    if value is None or missing(value):
+        return DASH
+    digits = 0 if value == 0 or abs(value) >= 0.0995 else 1
+    return f"{value * 100:.{digits}f} %"
+
+
+def times(value: Number) -> str:
+    """A ratio as `2.31x`."""
+    return DASH if value is None or missing(value) else f"{_digits(value)}x"
+
+
+def plain(value: Number) -> str:
+    """A number without a unit: `3.12`."""
+    return DASH if value is None or missing(value) else _digits(value)
