@@ -1,8 +1,8 @@
 """Write the lock: `make lock` (or `.venv/bin/python requirements/lock.py [--upgrade]`).
 
 `cpu.in` + `overrides.txt` -> `cpu.txt` (every package but torch, with hashes) and `uv.txt` (uv alone, installed first).
-Pins that are in `cpu.txt` stay unless `--upgrade` is given. torch is resolved with the rest but kept in `torch-cpu.txt`,
-because its CPU build comes from another index.
+Pins that are in `cpu.txt` stay unless `--upgrade` is given. torch is resolved with the rest but kept in
+`torch-cpu.txt`, because its CPU build comes from another index.
 """
 
 from __future__ import annotations

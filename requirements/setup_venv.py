@@ -13,7 +13,8 @@ def main():
     if sys.version_info[:2] not in SUPPORTED:
         sys.exit(
             "The lab needs Python 3.11, 3.12 or 3.13; this is %d.%d (%s).\n"  # noqa: UP031
-            "Name another one: make setup PYTHON=python3.12" % (sys.version_info[0], sys.version_info[1], sys.executable)
+            "Name another one: make setup PYTHON=python3.12"
+            % (sys.version_info[0], sys.version_info[1], sys.executable)
         )
     from venv_setup.steps import set_up
 

@@ -1,7 +1,7 @@
 """The user's pip settings, said in uv's words.
 
-uv does not read pip's configuration: behind a company mirror it would ask an index that cannot be reached. Extra indexes
-are left to pip: in uv an extra index hides what the main one has of the same package.
+uv does not read pip's configuration: behind a company mirror it would ask an index that cannot be reached. Extra
+indexes are left to pip: in uv an extra index hides what the main one has of the same package.
 """
 
 from __future__ import annotations

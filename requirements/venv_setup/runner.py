@@ -1,4 +1,4 @@
-"""Run the steps: each has a number, a name and a time; one that fails says what it ran, what came back and what to do."""
+"""Run the steps: each has a number, a name and a time; one that fails says what it ran, what came back, what to do."""
 
 from __future__ import annotations
 

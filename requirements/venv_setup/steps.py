@@ -12,7 +12,9 @@ from venv_setup.runner import CommandFailed, Step, run, run_all
 ROOT = Path(__file__).resolve().parents[2]
 STAMP = ".setup-done"
 TORCH_INDEX = "https://download.pytorch.org/whl/cpu"
-_NETWORK = "Check the network and pip's settings (`pip config list`), then run `make setup` again: it goes on from here."
+_NETWORK = (
+    "Check the network and pip's settings (`pip config list`), then run `make setup` again: it goes on from here."
+)
 
 
 class Installer:
@@ -81,9 +83,7 @@ def _fresh(again: bool) -> list[str]:
 def plan(installer: Installer) -> list[Step]:
     """The steps, with what to do when one fails."""
     return [
-        Step(
-            "make .venv", installer.make_venv, "On Debian and Ubuntu the venv module is in the package python3-venv."
-        ),
+        Step("make .venv", installer.make_venv, "On Debian and Ubuntu the venv module is in the package python3-venv."),
         Step("install uv", installer.uv, _NETWORK),
         Step(
             "install torch (CPU build)",
