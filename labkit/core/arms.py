@@ -41,8 +41,9 @@ class Arm:
 
 
 ARMS: tuple[Arm, ...] = tuple(
-    sorted((Arm(*on) for on in product((False, True), repeat=3)), key=lambda a: len(a.layers))
+    sorted((Arm(*on) for on in product((True, False), repeat=3)), key=lambda a: len(a.layers))
 )
+"""Base, then one layer, two, all; within that in the order of LAYERS: how every table and figure is ordered."""
 BASE = Arm()
 
 

@@ -60,5 +60,5 @@ def _last_progress(events: Iterable[dict[str, Any]]) -> Progress | None:
     said = [event for event in events if event["type"] == "progress"]
     if not said:
         return None
-    fields = ("stage", "message", "done", "total", "eta_s")
-    return Progress(**{name: said[-1].get(name) for name in fields})
+    last: dict[str, Any] = {name: said[-1].get(name) for name in ("stage", "message", "done", "total", "eta_s")}
+    return Progress(**last)

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import pandas as pd
 import plotly.graph_objects as go
 
+from labkit.analysis.tables import measured
 from labkit.core.records import KINDS
 from labkit.plots.frame import Caption, framed, sentence
-from labkit.plots.rows import arms_of, counted, measured
+from labkit.plots.rows import arms_of, counted
 from labkit.plots.theme import Mode, arm_color
 
 TITLE = "On which kind of step are drafts accepted?"
@@ -37,7 +38,7 @@ class AcceptanceInfo:
 def acceptance_by_kind_info(steps: pd.DataFrame) -> AcceptanceInfo:
     """Rates over the steps whose drafts were reported. Arms without speculation are absent, not zero."""
     kept = measured(steps)
-    kept = kept[kept["drafted_tokens"].notna() & kept["accepted_tokens"].notna()] if len(kept) else kept
+    kept = kept[kept["drafted_tokens"].notna() & kept["accepted_tokens"].notna()]
     present = [kind for kind in KINDS if len(kept) and (kept["kind"] == kind).any()]
     rates = tuple(
         _rate(kept[(kept["arm"] == arm) & (kept["kind"] == kind)], arm, kind)

@@ -13,7 +13,9 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
-from labkit.plots.frame import DASH, Caption, framed, sentence
+from labkit.analysis.format import DASH, seconds, times
+from labkit.core.arms import BASE
+from labkit.plots.frame import Caption, framed, sentence
 from labkit.plots.theme import MUTED, SURFACE, Mode, arm_color, arm_order
 
 TITLE = "Which arm takes less time than base?"
@@ -21,20 +23,20 @@ TITLE = "Which arm takes less time than base?"
 
 @dataclass(frozen=True, kw_only=True)
 class ArmBar:
-    """One arm. `relative`: its time over base's, None when there is no base to compare with. `n`: steps it finished."""
+    """One arm. `relative`: its time over base's, None without a common step. `n`: steps that finished in both."""
 
     arm: str
     seconds: float | None
     relative: float | None
     n: int
     failed: int
+    too_few: bool
 
     @property
     def label(self) -> str:
         """What is written at the bar: the ratio in words, seconds, n."""
-        seconds = DASH if self.seconds is None else f"{self.seconds:.1f} s"
         failed = f", {self.failed} failed" if self.failed else ""
-        return f"{_ratio_words(self)}<br>{seconds}, n = {self.n}{failed}"
+        return f"{_ratio_words(self)}<br>{seconds(self.seconds)}, n = {self.n}{failed}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +48,7 @@ class ArmsOverviewInfo:
 
 
 def arms_overview_info(table: pd.DataFrame) -> ArmsOverviewInfo:
-    """From the arm table (one row per arm; `arm, n_steps, n_failed, e2e_s, ratio_to_base`)."""
+    """From the arm table (one row per arm; columns of labkit.analysis.arms.ArmRow)."""
     rows: dict[str, dict[Hashable, Any]] = {str(row["arm"]): row for row in table.to_dict("records")}
     bars = tuple(_bar(rows[arm]) for arm in arm_order(rows))
     return ArmsOverviewInfo(caption=_caption(bars), bars=bars)
@@ -76,14 +78,13 @@ def arms_overview_figure(info: ArmsOverviewInfo, mode: Mode = "light") -> go.Fig
 
 def _bar(row: dict[Hashable, Any]) -> ArmBar:
     ratio = _number(row["ratio_to_base"])
-    relative = 1.0 if row["arm"] == "base" and _number(row["e2e_s"]) else (1 / ratio if ratio else None)
-    n = int(row["n_steps"]) - int(row["n_failed"])
     return ArmBar(
         arm=str(row["arm"]),
         seconds=_number(row["e2e_s"]),
-        relative=relative,
-        n=n,
+        relative=1 / ratio if ratio else None,
+        n=int(row["n_pairs"]),
         failed=int(row["n_failed"]),
+        too_few=bool(row["too_few"]),
     )
 
 
@@ -102,11 +103,11 @@ def _caption(bars: tuple[ArmBar, ...]) -> Caption:
 
 
 def _ratio_words(bar: ArmBar) -> str:
-    if bar.arm == "base":
-        return "base"
     if bar.relative is None:
-        return f"{DASH} (no base to compare with)"
-    return f"{1 / bar.relative:.2f}× as fast"
+        return f"{DASH} (no step in common with base)"
+    if bar.arm == BASE.label:
+        return BASE.label
+    return f"{times(1 / bar.relative)} as fast" + (", too few to tell" if bar.too_few else "")
 
 
 def _write(figure: go.Figure, bar: ArmBar, mode: Mode) -> None:

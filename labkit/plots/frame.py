@@ -13,8 +13,6 @@ import plotly.graph_objects as go
 
 from labkit.plots.theme import MUTED, Mode, template
 
-DASH = "–"
-"""How "not measured" is written."""
 _TITLE_CHARS = 42
 _NOTE_CHARS = 58
 _LINE_PX = 19

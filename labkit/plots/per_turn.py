@@ -42,7 +42,7 @@ class PerTurnInfo:
 def per_turn_info(steps: pd.DataFrame, measure: Measure = "ttft") -> PerTurnInfo:
     """Median seconds per turn and arm, over repeats and tasks. Warm-up and failed steps do not count."""
     kept = finished(steps)
-    kept = kept.assign(seconds=_seconds(kept, measure)).dropna(subset="seconds") if len(kept) else kept
+    kept = kept.assign(seconds=_seconds(kept, measure)).dropna(subset="seconds")
     last = int(kept["turn"].max()) if len(kept) else 0
     lines = tuple(_line(kept[kept["arm"] == arm], arm, last) for arm in arms_of(kept))
     return PerTurnInfo(caption=_caption(lines, measure), measure=measure, lines=lines)

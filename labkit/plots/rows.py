@@ -4,21 +4,14 @@ from __future__ import annotations
 
 import pandas as pd
 
+from labkit.analysis.tables import STEP_KEY, is_finished, measured
 from labkit.plots.theme import arm_order
-
-KEY = ["task", "agent", "repeat", "turn"]
-"""What makes two steps of different arms the same request."""
-
-
-def measured(steps: pd.DataFrame) -> pd.DataFrame:
-    """Steps without warm-up."""
-    return steps[~steps["warmup"].astype(bool)] if len(steps) else steps
 
 
 def finished(steps: pd.DataFrame) -> pd.DataFrame:
     """Measured steps that came to their end without an error."""
     kept = measured(steps)
-    return kept[kept["error"].isna() & kept["t_end"].notna()] if len(kept) else kept
+    return kept[is_finished(kept)]
 
 
 def common(steps: pd.DataFrame) -> pd.DataFrame:
@@ -26,13 +19,13 @@ def common(steps: pd.DataFrame) -> pd.DataFrame:
     kept = finished(steps)
     if not len(kept):
         return kept
-    arms = kept.groupby(KEY)["arm"].transform("nunique")
+    arms = kept.groupby(STEP_KEY)["arm"].transform("nunique")
     return kept[arms == kept["arm"].nunique()]
 
 
 def arms_of(steps: pd.DataFrame) -> list[str]:
     """The arms in the table, in the lab's order."""
-    return arm_order(steps["arm"]) if len(steps) else []
+    return arm_order(steps["arm"])
 
 
 def counted(n: int, what: str) -> str:

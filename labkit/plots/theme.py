@@ -11,7 +11,7 @@ from typing import Literal
 
 import plotly.graph_objects as go
 
-from labkit.core.arms import arm_named
+from labkit.core.arms import ARMS, arm_named
 
 Mode = Literal["light", "dark"]
 MODES: tuple[Mode, ...] = ("light", "dark")
@@ -25,14 +25,13 @@ _COLORS: dict[Mode, tuple[str, ...]] = {
     "light": ("#5f656b", "#21497f", "#e07509", "#00845c", "#b76fa3", "#2989e5", "#a8400a", "#16202a"),
     "dark": ("#8a8f95", "#4a85e6", "#fbd23d", "#0a8a3e", "#dc95aa", "#3fc6fd", "#ff741b", "#f2f2f2"),
 }
-_ORDER = ("base", "prefix", "pd", "spec", "prefix+pd", "prefix+spec", "pd+spec", "all")
+_ORDER = tuple(arm.label for arm in ARMS)
 _MARKERS = ("circle", "square", "diamond", "triangle-up", "star-diamond", "pentagon", "cross", "star")
 
-Part = Literal["computed", "transferred", "cached", "unknown", "first", "rest"]
+Part = Literal["computed", "cached", "unknown", "first", "rest"]
 _PARTS: dict[Mode, dict[Part, str]] = {
     "light": {
         "computed": "#b35806",
-        "transferred": "#e9a23b",
         "cached": "#8073ac",
         "unknown": "#8b949e",
         "first": "#b35806",
@@ -40,7 +39,6 @@ _PARTS: dict[Mode, dict[Part, str]] = {
     },
     "dark": {
         "computed": "#e08a3c",
-        "transferred": "#f7cf8a",
         "cached": "#9d90cf",
         "unknown": "#7d8791",
         "first": "#e08a3c",
@@ -66,7 +64,7 @@ def part_color(part: Part, mode: Mode = "light") -> str:
 
 
 def arm_order(labels: object) -> list[str]:
-    """The distinct arm labels in the order of the glossary: base, then one layer, two, all."""
+    """The distinct arm labels in the lab's order: base, then one layer, two, all."""
     present = set(labels)  # type: ignore[call-overload]
     return [label for label in _ORDER if label in present]
 

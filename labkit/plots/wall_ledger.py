@@ -42,8 +42,7 @@ class WallLedgerInfo:
 
 def wall_ledger_info(steps: pd.DataFrame) -> WallLedgerInfo:
     """Seconds to the first token and after it, over the steps that all arms have in common."""
-    kept = steps[steps["t_first_token"].notna()] if len(steps) else steps
-    kept = common(kept)
+    kept = common(steps[steps["t_first_token"].notna()])
     ledgers = tuple(_ledger(kept[kept["arm"] == arm], arm) for arm in arms_of(kept))
     return WallLedgerInfo(caption=_caption(ledgers), arms=ledgers)
 

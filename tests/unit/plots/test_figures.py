@@ -19,6 +19,8 @@ TABLE = pd.DataFrame(
         "n_failed": [0, 0, 2],
         "e2e_s": [9.2, 11.6, None],
         "ratio_to_base": [1.25, 1.0, None],
+        "n_pairs": [4, 4, 0],
+        "too_few": [True, False, True],
     }
 )
 
@@ -34,7 +36,7 @@ def test_overview_shows_time_relative_to_base_in_the_order_of_the_arms():
         ("prefix", 0.8, 4),
         ("pd", None, 0),
     ]
-    assert "1.25× as fast" in info.bars[1].label
+    assert "1.25x as fast, too few to tell" in info.bars[1].label
     assert "n = 4" in info.bars[1].label
     assert "2 failed" in info.bars[2].label
 
@@ -48,7 +50,7 @@ def test_overview_draws_no_bar_for_what_was_not_measured_but_names_it():
 def test_overview_without_base_says_so():
     info = arms_overview_info(TABLE[TABLE["arm"] == "prefix"].assign(ratio_to_base=None))
     assert info.bars[0].relative is None
-    assert "no base" in info.bars[0].label
+    assert "no step in common with base" in info.bars[0].label
 
 
 def test_per_turn_is_the_median_over_repeats_without_warmup():
@@ -79,7 +81,7 @@ def test_tokens_add_up_to_the_prompt(arm):
     totals = [sum(parts) for parts in zip(*info.parts.values(), strict=True)]
     assert totals == pytest.approx([600, 800, 1000, 1200, 1400])
     assert ("cached" in info.parts) == (arm in {"prefix", "all"})
-    assert ("transferred" in info.parts) == (arm in {"pd", "all"})
+    assert (info.transferred[0] is None) == (arm not in {"pd", "all"})
 
 
 def test_tokens_that_were_not_split_are_not_called_computed():

@@ -65,11 +65,11 @@ def test_every_colour_stands_out_from_the_page(mode):
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("parts", [("cached", "transferred", "computed", "unknown"), ("first", "rest")])
+@pytest.mark.parametrize("parts", [("cached", "computed", "unknown"), ("first", "rest")])
 @pytest.mark.parametrize("sight", SIGHT)
 def test_parts_of_a_stack_are_told_apart(mode, parts, sight):
     seen = [oklab(SIGHT[sight] @ linear(part_color(part, mode))) for part in parts]
-    assert min(float(np.linalg.norm(a - b)) for a, b in combinations(seen, 2)) > 0.06
+    assert min(float(np.linalg.norm(a - b)) for a, b in combinations(seen, 2)) > 0.07
 
 
 def test_each_arm_has_its_own_marker():
