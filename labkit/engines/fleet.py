@@ -17,7 +17,6 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from labkit.core.clock import Clock, SystemClock
-from labkit.core.errors import EngineBusy
 from labkit.core.names import unknown
 from labkit.core.paths import state_dir as default_state_dir
 from labkit.core.progress import OnProgress, Progress, silent
@@ -27,6 +26,7 @@ from labkit.engines.plan_records import Plan
 from labkit.engines.ports import free_ports, require_free
 from labkit.engines.process import end_groups
 from labkit.engines.registry import Engine, Registry
+from labkit.engines.run_lock import held, holder
 from labkit.engines.start_times import StartTimes
 from labkit.engines.starting import Start
 
@@ -97,22 +97,12 @@ class Fleet:
     @contextlib.contextmanager
     def lock(self, engine: Engine, owner: str) -> Iterator[Engine]:
         """Hold `engine` for one run. `owner` is shown to whoever comes second, who gets EngineBusy at once."""
-        folder = self._registry.engine_folder(engine.id)
-        folder.mkdir(parents=True, exist_ok=True)
-        lock, name = FileLock(folder / "lock"), folder / "lock.owner"
-        try:
-            lock.acquire(timeout=0)
-        except Timeout:
-            raise EngineBusy(
-                f"engine {engine.id} is held by {_read(name) or 'another run'}",
-                "Wait for it, or start another engine: labkit up --arm ARM.",
-            ) from None
-        try:
-            name.write_text(owner, encoding="utf-8")
+        with held(self._registry.engine_folder(engine.id), engine.id, owner):
             yield engine
-        finally:
-            name.unlink(missing_ok=True)
-            lock.release()
+
+    def holder(self, engine: Engine) -> str | None:
+        """Who holds `engine`, as they named themselves; None when it is free."""
+        return holder(self._registry.engine_folder(engine.id))
 
     def log_tail(self, engine: Engine, role: str, lines: int = 40) -> list[str]:
         """The last lines that one process wrote, oldest first. Raises UnknownName for a role that it has not."""
@@ -138,10 +128,3 @@ class Fleet:
             yield
         finally:
             lock.release()
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return ""

@@ -6,7 +6,7 @@ starting   somebody is starting it
 refused    the last run that asked for the arm could not have it, in the engine's own words
 cold       none of these: a run has to start it first
 
-`arm_states` looks (at the fleet and at the newest run), `state_of` decides; only the second has rules, and it is pure.
+`arm_states` looks (at the fleet), `state_of` decides; only the second has rules, and it is pure.
 """
 
 from __future__ import annotations
@@ -15,8 +15,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from labkit.core.arms import arm_named
+from labkit.core.clock import Clock, SystemClock
+from labkit.engines.fleet import Fleet
 from labkit.engines.plan_records import Plan
+from labkit.engines.profiles import load_profile
 from labkit.engines.registry import Engine
+from labkit.experiments.fleet_provider import FleetProvider
 
 Kind = Literal["warm", "busy", "starting", "refused", "cold"]
 
@@ -33,12 +38,27 @@ class ArmState:
 
 @dataclass(frozen=True, kw_only=True)
 class Seen:
-    """What was looked up, at `now` (wall clock, seconds). `held`: engine id to owner; `refused`: arm to words."""
+    """What was looked up, at `now` (seconds since the epoch). `held`: engine id to owner; `refused`: arm to words."""
 
     engines: Sequence[Engine]
     now: float
     held: Mapping[str, str] = field(default_factory=dict)
     refused: Mapping[str, str] = field(default_factory=dict)
+
+
+def arm_states(
+    fleet: Fleet, profile: str, arms: Sequence[str], refused: Mapping[str, str], clock: Clock | None = None
+) -> list[ArmState]:
+    """The states of these arms under a profile, as a run that switches by salt would find them.
+
+    `refused`: arm to the engine's words, from the newest run. Raises UnknownName.
+    """
+    provider = FleetProvider(fleet, load_profile(profile))
+    plans = [provider.plan(arm_named(arm)) for arm in arms]
+    engines, now = fleet.ps(), (clock or SystemClock()).wall().timestamp()
+    held = {engine.id: owner for engine in engines if (owner := fleet.holder(engine))}
+    seen = Seen(engines=engines, now=now, held=held, refused=refused)
+    return [state_of(plan, fleet.expected_s(plan), seen) for plan in plans]
 
 
 def state_of(plan: Plan, expected_s: float, seen: Seen) -> ArmState:
