@@ -25,13 +25,22 @@ def seconds(value: Number) -> str:
     return f"{_digits(value)} s" if abs(value) >= 0.9995 else f"{_digits(value * 1000)} ms"
 
 
+def seconds_alike(*values: Number) -> tuple[tuple[str, ...], str]:
+    """Several times in one unit, that of the largest: `(("212", "600"), "ms")`. Without any: dashes and no unit."""
+    known = [abs(value) for value in values if value is not None and not missing(value)]
+    if not known:
+        return tuple(DASH for _ in values), ""
+    unit, factor = ("s", 1) if max(known) >= 0.9995 else ("ms", 1000)
+    return tuple(plain(None if value is None or missing(value) else value * factor) for value in values), unit
+
+
 def count(value: Number) -> str:
-    """`950`, `12.3k`, `4.56M`."""
+    """`950`, `9.9k`, `132k`, `4.5M`."""
     if value is None or missing(value):
         return DASH
     for size, suffix in ((1e6, "M"), (1e3, "k")):
         if abs(value) >= size * 0.9995:
-            return f"{_digits(value / size)}{suffix}"
+            return f"{value / size:,.{0 if abs(value) >= size * 99.95 else 1}f}{suffix}"
     return f"{value:,.0f}"
 
 

