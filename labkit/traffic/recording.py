@@ -25,10 +25,10 @@ SCHEMA = 1
 
 @dataclass(frozen=True, kw_only=True)
 class RecordingHeader(Record):
-    """Where a recording comes from. `decided_by`: who chose the actions and wrote the text (a model's name, `scripted`).
+    """Where a recording comes from; null where it is not known.
 
-    `reached`: whether the hidden check passed; `counted_by`: what counted the prompt tokens; `template_sha256`: the chat
-    template that they were counted with. Null where it is not known.
+    `decided_by`: who chose the actions and wrote the text: a model's name, or `scripted`. `reached`: whether the hidden
+    check passed. `counted_by`: what counted the tokens in `usage`. `template_sha256`: the chat template of that count.
     """
 
     name: str
@@ -80,7 +80,7 @@ class Recording:
     steps: tuple[RecordedStep, ...]
 
     def messages(self, index: int, replies: Sequence[Message] | None = None) -> list[Message]:
-        """The messages of request `index` (from 0). `replies`: what to put in place of the recorded replies (live history)."""
+        """The messages of request `index` (from 0). `replies`: what replaces the recorded replies (live history)."""
         said = replies if replies is not None else [step.reply for step in self.steps]
         before = [message for n in range(index) for message in (*self.steps[n].append, said[n])]
         return before + self.steps[index].append
@@ -97,7 +97,7 @@ class Recording:
 
 
 def request_options(request: ChatRequest) -> dict[str, Any]:
-    """What `RecordedStep.request` keeps of a request: all but messages, tools and the cache salt (an arm's business)."""
+    """What `RecordedStep.request` keeps: all but messages, tools and the cache salt (that is the arm's business)."""
     return {k: v for k, v in request.to_dict().items() if k not in ("messages", "tools", "cache_salt")}
 
 
