@@ -1,6 +1,6 @@
 """Whether the lab itself was the bottleneck: how late its event loop ran, and how much CPU it used.
 
-A chunk cannot be stamped earlier than the loop comes to it, so the loop's lag is the error of every time on that client.
+A chunk is stamped when the loop comes to it, so the loop's lag is the error of every time on that client.
 """
 
 from __future__ import annotations

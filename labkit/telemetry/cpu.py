@@ -71,7 +71,7 @@ class MachineShare:
         self._last: tuple[float, float] | None = None
 
     def percent(self) -> float | None:
-        times = psutil.cpu_times()._asdict()
+        times: dict[str, float] = psutil.cpu_times()._asdict()
         # Linux counts guest time in user time as well.
         total = sum(value for name, value in times.items() if not name.startswith("guest"))
         busy = total - times["idle"] - times.get("iowait", 0.0)

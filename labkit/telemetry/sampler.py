@@ -1,4 +1,4 @@
-"""Reads its sources at an interval while something else runs, and never stops it: a source's fault is an event and nulls."""
+"""Reads sources at an interval while something else runs and never stops it: a fault is an event and nulls."""
 
 from __future__ import annotations
 
