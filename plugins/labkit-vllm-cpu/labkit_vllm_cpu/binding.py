@@ -1,7 +1,7 @@
 """Which cores a process may use, before and after forks.
 
-libgomp binds the main thread to the first bound core the moment it is loaded. That is right for the Worker, which
-computes, and wrong for the API server and EngineCore, which would share that core with it.
+libgomp binds the thread that first uses it to the first bound core. That is right for the Worker, which computes, and
+wrong for the API server and EngineCore, which would share that core with it, as would every thread they start.
 """
 
 from __future__ import annotations
@@ -21,9 +21,11 @@ def release() -> None:
 
 
 def after_fork_in_child() -> None:
-    """The Worker, two forks down, goes to its first bound core, where libgomp expects its main thread."""
+    """EngineCore gets all cores; the Worker, two forks down, its first bound one, where libgomp expects it."""
     global _generation
     _generation += 1
     cores = switches.bound_cores()
     if cores and _generation == 2:
         os.sched_setaffinity(0, {cores[0]})
+    else:
+        release()

@@ -18,11 +18,11 @@ def fork_instead_of_spawn() -> None:
         return original("fork" if method == "spawn" else method)
 
     multiprocessing.get_context = get_context
-    os.register_at_fork(before=_warn_about_threads, after_in_child=binding.after_fork_in_child)
+    os.register_at_fork(before=_show_threads, after_in_child=binding.after_fork_in_child)
 
 
-def _warn_about_threads() -> None:
-    """OpenMP's threads would not exist in the child and its first parallel loop would wait for them for ever."""
+def _show_threads() -> None:
+    """For debugging: an OpenMP thread here would be missing in the child, whose first parallel loop would wait for it."""
     if os.environ.get("LABKIT_VLLM_CPU_DEBUG"):
         names = [path.read_text().strip() for path in Path("/proc/self/task").glob("*/comm")]
         print(f"[labkit_vllm_cpu] fork in {os.getpid()}: threads {names}", flush=True)

@@ -42,9 +42,9 @@ def main() -> None:
     """Serve until ended."""
     if not is_preloaded():
         os.execve(sys.executable, [sys.executable, "-m", "labkit_vllm_cpu.serve", *sys.argv[1:]], preloaded_environment())
-    binding.release()
     for module in _MODULES:
         importlib.import_module(module)
+    binding.release()  # importing torch has used libgomp
     fork_instead_of_spawn()
     from vllm.entrypoints.launchers.api_server.entry import main as serve
 
