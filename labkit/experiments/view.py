@@ -42,6 +42,12 @@ class RunView:
         return arm_table(self.steps, self.chunks)
 
 
+def label(info: RunInfo) -> str:
+    """A run in a list: when, what, how it ended."""
+    arms = ", ".join(info.asked.get("arms", ())) or info.experiment
+    return f"{info.created[:16].replace('T', ' ')} UTC · {arms} · {info.state} · {info.id.rsplit('-', 1)[-1]}"
+
+
 def view(run: Run) -> RunView:
     """Read the run's folder. Cheap enough to be called every second."""
     events = run.events()

@@ -1,0 +1,59 @@
+"""Where every page gets its data: the only module that caches, so that staleness has one place."""
+
+from __future__ import annotations
+
+import streamlit as st
+from labkit.engines.fleet import Fleet
+from labkit.engines.profiles import list_profiles
+from labkit.experiments import live
+from labkit.experiments.arm_state import ArmState, arm_states
+from labkit.experiments.jobs import JobStatus
+from labkit.experiments.view import RunView, label, view
+from labkit.store.runs import RunStore
+from labkit.traffic.recording import list_recordings, named
+
+profiles = st.cache_data(list_profiles, ttl="60s", max_entries=1)
+recordings = st.cache_data(list_recordings, ttl="10s", max_entries=1)
+
+
+@st.cache_data(ttl="60s", max_entries=50)
+def turns_of(recording: str) -> int:
+    """How many steps a recording has."""
+    return len(named(recording).steps)
+
+
+def states(profile: str, arms: tuple[str, ...], refused: dict[str, str]) -> list[ArmState]:
+    """What the toggles' arms may say now. Not cached: a toggle never lies."""
+    return arm_states(Fleet(), profile, arms, refused)
+
+
+def refused(profile: str) -> dict[str, str]:
+    """Arms that the newest run could not have under this profile, with the engine's words."""
+    folders = RunStore().folders()
+    newest = run_view(folders[0].name) if folders else None
+    return newest.refused if newest and newest.info.asked.get("profile") == profile else {}
+
+
+def newest_job() -> JobStatus | None:
+    """The job that was started last; not cached: it is polled."""
+    return live.newest_job()
+
+
+def run_labels() -> dict[str, str]:
+    """Id to label of the newest runs, newest first; read anew, since states change."""
+    return {info.id: label(info) for info in RunStore().list()[:50]}
+
+
+def run_view(run_id: str) -> RunView:
+    """A run as it is now. Raises RunUnreadable and UnknownName. A run that has ended is read once."""
+    return _live_view(run_id) if RunStore().open(run_id).live else _ended_view(str(RunStore().root), run_id)
+
+
+def _live_view(run_id: str) -> RunView:
+    return view(RunStore().open(run_id))
+
+
+@st.cache_data(max_entries=20, show_spinner=False)
+def _ended_view(root: str, run_id: str) -> RunView:
+    """`root` only tells apart runs of different stores."""
+    return view(RunStore().open(run_id))

@@ -1,0 +1,138 @@
+"""Inputs and views that pages put together: each shows one thing that labkit says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+from labkit.analysis.arms import ArmRow
+from labkit.core.arms import Arm
+from labkit.core.columns import columns_of
+from labkit.core.progress import Progress
+from labkit.experiments.arm_state import ArmState
+from labkit.experiments.jobs import JobStatus
+from labkit.experiments.live import Choice
+from labkit.experiments.view import RunView
+from labkit.plots.theme import Mode
+
+import loaders
+
+LOOKS = {
+    "warm": (":material/check_circle:", "green"),
+    "busy": (":material/lock:", "orange"),
+    "starting": (":material/hourglass_top:", "blue"),
+    "refused": (":material/block:", "red"),
+    "cold": (":material/ac_unit:", "gray"),
+}
+BADGES = {"done": "green", "running": "blue", "partial": "orange", "cancelled": "orange", "failed": "red"}
+COLUMNS = {
+    "arm": ("arm", None),
+    "n_steps": ("steps", "%d"),
+    "n_failed": ("failed", "%d"),
+    "ratio_to_base": ("× as fast as base", "%.2f"),
+    "n_pairs": ("pairs", "%d"),
+    "e2e_s": ("end to end (s)", "%.1f"),
+    "ttft_p50_s": ("TTFT p50 (s)", "%.2f"),
+    "ttft_p95_s": ("TTFT p95 (s)", "%.2f"),
+    "itl_p50_s": ("ITL p50 (s)", "%.3f"),
+    "itl_p99_s": ("ITL p99 (s)", "%.3f"),
+    "prompt_computed": ("computed (tokens)", "localized"),
+    "prompt_cached": ("cached (tokens)", "localized"),
+    "hit_rate": ("hit rate", "percent"),
+    "hit_ceiling": ("hit ceiling", "percent"),
+    "acceptance_rate": ("drafts accepted", "percent"),
+    "acceptance_length": ("tokens per round", "%.2f"),
+}
+
+
+def choose_where(recordings: list[str]) -> tuple[str, str]:
+    """Profile and recording."""
+    left, right = st.columns(2)
+    profile = left.selectbox("Profile", loaders.profiles(), key="profile", help="Machine, model and engine choices.")
+    recording = right.selectbox("Recording", recordings, key="recording", help="The requests that every arm replays.")
+    return profile, recording
+
+
+def choose_arm() -> Arm:
+    """The three layers."""
+    one, two, three = st.columns(3)
+    return Arm(
+        prefix_caching=one.toggle("Prefix caching", key="prefix_caching", help="Reuse the KV blocks of a seen prefix."),
+        pd_split=two.toggle(
+            "Prefill/decode split", key="pd_split", help="Prefill and decode in processes of their own."
+        ),
+        speculation=three.toggle("Speculation", key="speculation", help="Draft tokens cheaply, verify them together."),
+    )
+
+
+def choose(recordings: list[str]) -> Choice:
+    """All inputs of a live comparison."""
+    profile, recording = choose_where(recordings)
+    arm = choose_arm()
+    left, right = st.columns([2, 1], vertical_alignment="bottom")
+    most = loaders.turns_of(recording)
+    steps = left.slider("Steps", 1, max(most, 2), min(8, most), key="steps", help="The first steps of the recording.")
+    compare = right.checkbox(
+        "Measure base, too", value=True, key="compare", help="A ratio needs base on the same steps."
+    )
+    return Choice(profile=profile, recording=recording, arm=arm, steps=min(steps, most), compare=compare)
+
+
+def arm_state(state: ArmState) -> None:
+    """An arm and what is known of its engine."""
+    icon, color = LOOKS[state.kind]
+    st.markdown(f"**{state.arm}** :{color}[{icon} {state.words}]")
+    if state.how:
+        st.caption(state.how)
+
+
+def progress(said: Progress | None) -> None:
+    """How far a run is."""
+    if said is None:
+        st.progress(0.0, text="starting the run's process")
+        return
+    share = min(1.0, said.done / said.total) if said.done is not None and said.total else 0.0
+    left = "" if said.eta_s is None else f", about {said.eta_s:.0f} s left"
+    st.progress(share, text=" · ".join(filter(None, (said.stage, said.message))) + left)
+
+
+def run_state(shown: RunView) -> None:
+    """How a run ended, with the words of whatever refused, and what to do next."""
+    info = shown.info
+    st.markdown(f":{BADGES[info.state]}-badge[{info.state}] {info.note}")
+    for arm, words in shown.refused.items():
+        with st.expander(f"{arm}: {words}", icon=":material/block:"):
+            st.code("\n".join(shown.log_tail.get(arm) or ["It left no log."]), language=None)
+
+
+def failed_job(job: JobStatus) -> None:
+    """A job that ended before there was a run: what its process printed last."""
+    st.error("The run's process ended before it had begun.", icon=":material/error:")
+    st.code("\n".join(job.log_tail) or "It printed nothing.", language=None)
+
+
+def figure(info: Any, draw: Callable[[Any, Mode], Any], key: str) -> None:
+    """One figure in the colours of the page, with the finding in words for who cannot see it."""
+    mode: Mode = "dark" if st.context.theme.type == "dark" else "light"
+    words = info.caption.alt or f"{info.caption.title} {info.caption.empty}"
+    st.plotly_chart(draw(info, mode), theme=None, key=key, alt=words, config={"displayModeBar": False})
+
+
+def arm_table(shown: RunView) -> None:
+    """Every arm's numbers; the column's meaning is its help, a dash is "not measured"."""
+    meanings = {column.name: column.meaning for column in columns_of(ArmRow)}
+    config = {
+        name: st.column_config.Column(label, help=meanings[name])
+        if form is None
+        else st.column_config.NumberColumn(label, help=meanings[name], format=form)
+        for name, (label, form) in COLUMNS.items()
+    }
+    st.dataframe(
+        shown.table()[list(COLUMNS)],
+        column_config=config,
+        hide_index=True,
+        placeholder="–",
+        key="arm_table",
+        alt="Arms",
+    )
