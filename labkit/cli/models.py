@@ -27,7 +27,9 @@ def register(app: typer.Typer) -> None:
 @group.command("list", epilog="Example: labkit models list")
 def list_() -> None:
     """The models that have a name, and whether each is ready to use."""
-    table = Table("name", "ready", "size", "licence", "what it is", box=None, header_style="bold")
+    table = Table(box=None, header_style="bold")
+    for heading in ("name", "ready", "size", "licence", "what it is"):
+        table.add_column(heading, overflow="fold", no_wrap=heading == "name")
     for model in weights.list_models():
         ready = "yes" if model.fetched else f"no: {model.problem}"
         table.add_row(model.name, ready, f"{model.disk_mb} MB", model.licence, model.about)

@@ -1,7 +1,8 @@
 """GGUF file -> folder that vLLM, SGLang and transformers load.
 
-`python -m labkit.engines.weights.convert FILE FOLDER TEMPLATE` is a program of its own: it needs the packages of the `convert` extra and about 1 GB of memory, which the caller gets back
-when it ends. Prints one JSON line per tensor, `{"done": 3, "total": 272}`. Llama architecture only.
+Run as `python -m labkit.engines.weights.convert FILE FOLDER TEMPLATE`: a program of its own, because it needs the
+packages of the `convert` extra and about 1 GB of memory, which the caller gets back when it ends. Prints one JSON line
+per tensor, `{"done": 3, "total": 272}`. Llama architecture only.
 """
 
 from __future__ import annotations
