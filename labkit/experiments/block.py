@@ -17,9 +17,9 @@ from labkit.traffic.salt import SaltPolicy
 
 
 async def measure(session: Session, block: Block, number: int) -> None:
-    """Measure the `number`-th block; an arm that cannot be served is noted and left out. Raises EngineBusy, BadInput."""
+    """Measure the `number`-th block; an arm that cannot be served is noted and left out. Raises EngineBusy."""
     if block.arm.label in session.tally.refused:
-        return
+        return session.skip(block)
     measured_before = session.reporter.done
     try:
         served = await _serve(session, block, number)

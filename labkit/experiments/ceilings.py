@@ -41,19 +41,15 @@ async def ceilings(recording: Recording, count: int, tokenizer: Tokenizer, block
     """The ceilings of the first `count` steps. Empty when the engine cannot tokenize."""
     try:
         prompts = [await tokenizer.tokenize(recording.request(n)) for n in range(count)]
-        spoken = [await _with_reply(recording, n, prompts[n], tokenizer) for n in range(count)]
+        replies = [await _reply(recording, n, len(prompts[n]), tokenizer) for n in range(count)]
     except RequestFailed:
         return Ceilings()
-    both = [tokens for pair in zip(prompts, spoken, strict=True) for tokens in pair]
-    return Ceilings(tuple(prefix_ceiling(prompts, block_size)), tuple(prefix_ceiling(both, block_size)[::2]))
+    with_replies = prefix_ceiling(prompts, block_size, generated=replies)
+    return Ceilings(tuple(prefix_ceiling(prompts, block_size)), tuple(with_replies))
 
 
-async def _with_reply(recording: Recording, index: int, prompt: list[int], tokenizer: Tokenizer) -> list[int]:
-    """Prompt and recorded reply as the next prompt renders them, without what the engine never computed of it.
-
-    The last generated token is sampled but never fed back, so its keys and values do not exist.
-    """
+async def _reply(recording: Recording, index: int, prompt_length: int, tokenizer: Tokenizer) -> list[int]:
+    """The recorded reply's tokens as the next prompt renders them; as many as were generated, where that is known."""
     request, step = recording.request(index), recording.steps[index]
     rendered = await tokenizer.tokenize(dataclasses.replace(request, messages=[*request.messages, step.reply]))
-    generated = step.usage.completion_tokens
-    return rendered if generated is None else rendered[: len(prompt) + generated - 1]
+    return rendered[prompt_length:][: step.usage.completion_tokens]

@@ -1,8 +1,8 @@
 """Engines for a run from the fleet: what is up is used, what is missing is started, what was started is ended.
 
 One engine at a time: the one before is ended before the next starts, and nothing starts while an arm is measured. An
-engine that idles still takes processor time on a small machine, so an engine of this run never stands beside the one that
-is measured. Engines that were up before the run are used and left alone, and named beside every arm that they stood by.
+idle engine still takes processor time on a small machine, so no engine of this run stands beside the one that is
+measured. Engines that were up before the run are used and left alone, and named beside every arm that they stood by.
 """
 
 from __future__ import annotations

@@ -70,6 +70,11 @@ class Session:
         await asyncio.sleep(_DEATH_SHOWS_S)
         self.provider.check(served)
 
+    def skip(self, block: Block) -> None:
+        """A further pass of an arm that was lost."""
+        self.reporter.dropped(block.arm.label, self.count)
+        self.reporter.say(f"skipping {block.arm}")
+
     def lost(self, block: Block, error: EngineError, steps_left: int) -> None:
         """The arm cannot be served (any more): keep the engine's own words and go on without it."""
         arm = block.arm.label

@@ -8,7 +8,7 @@ replay goes on with the recorded reply in its place, until `max_failures` in a r
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -81,7 +81,7 @@ async def replay(
     *,
     clock: Clock | None = None,
     pause: Pause = asyncio.sleep,
-) -> AsyncIterator[Replayed]:
+) -> AsyncGenerator[Replayed, None]:
     """Yield each step once it ended. Raises BadInput before anything is sent when a pinned length is not known."""
     clock, replies, failures = clock or SystemClock(), list[Message](), 0
     if options.mode == "pinned":

@@ -24,7 +24,7 @@ GRAMMAR_FIELDS = frozenset(
 
 
 def shaped(request: ChatRequest, step: RecordedStep, mode: Mode, salt: str) -> ChatRequest:
-    """`request` under this salt, pinned to the length of `step` when asked. Raises BadInput (see `pinned_length`)."""
+    """`request` under this salt, pinned to the length of `step` when asked. Raises BadInput."""
     salted = dataclasses.replace(request, cache_salt=salt)
     if mode == "natural":
         return salted

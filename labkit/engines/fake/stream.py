@@ -70,7 +70,7 @@ class Stream:
             tokens = [token for step in chunk for token in step.tokens]
             finish = self._finish if index == len(chunks) - 1 else None
             await self._send(_choice(delta(tokens, started, self.id), finish))
-        self._store(len(self._tokens))
+        self._store(len(self._tokens) - 1)  # the last one is sampled and never fed back
         await self._send({"choices": [], **self._report()})
         await self.response.write(b"data: [DONE]\n\n")
         return self._finish

@@ -1,0 +1,91 @@
+"""What `labkit run ...` and `labkit replay` share: run it, draw it, print what came out, exit with a status.
+
+| status | state                                                          |
+|--------|----------------------------------------------------------------|
+| 0      | done                                                           |
+| 1      | failed: nothing was measured                                   |
+| 3      | partial: some arm was not, or not wholly, measured             |
+| 130    | cancelled by Ctrl-C (143: by SIGTERM)                          |
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+from pathlib import Path
+
+import typer
+from rich.console import Console
+
+from labkit.analysis.arms import arm_table
+from labkit.cli.progress_view import drawn
+from labkit.cli.tables import arm_table_view
+from labkit.core.errors import BadInput
+from labkit.engines.fleet import Fleet
+from labkit.engines.profiles import load_profile
+from labkit.experiments import jobs
+from labkit.experiments.asked import Asked
+from labkit.experiments.fleet_provider import FleetProvider
+from labkit.experiments.interrupt import Stopped, run_until_signal
+from labkit.experiments.runner import run_replay
+from labkit.experiments.serving import EngineProvider, StaticProvider
+from labkit.store.runs import Run, RunStore
+
+_STATUS = {"done": 0, "failed": 1, "partial": 3}
+
+
+def measure(experiment: str, asked: Asked, *, attached: list[str], as_json: bool) -> None:
+    """Run it. Raises typer.Exit with the status of the module's table, LabError for a question that is wrong."""
+    console = Console(stderr=as_json)
+    folders: list[Path] = []
+
+    def created(folder: Path) -> None:
+        folders.append(folder)
+        if asked.job:
+            jobs.claim(asked.job, folder)
+
+    def stopping(number: signal.Signals) -> None:
+        console.print(f"\n{number.name}: putting things away; the run so far is kept.", highlight=False)
+
+    try:
+        with drawn(console) as on_progress:
+            work = run_replay(experiment, asked, provider(asked, attached), on_progress=on_progress, on_created=created)
+            run = run_until_signal(work, stopping)
+    except Stopped as stopped:
+        if folders:
+            show(RunStore().open(folders[0]), console, as_json=as_json)
+        raise typer.Exit(stopped.exit_status) from None
+    show(run, console, as_json=as_json)
+    raise typer.Exit(_STATUS.get(run.info.state, 1))
+
+
+def provider(asked: Asked, attached: list[str]) -> EngineProvider:
+    """The fleet; or, when engines are attached (`ARM=URL`, `model=NAME`, `block_size=N`), those and no others."""
+    profile = load_profile(asked.profile)
+    if not attached:
+        return FleetProvider(Fleet(), profile, spec_method=asked.spec_method, strict=asked.strict)
+    named = dict(_pair(text) for text in attached)
+    block_size = named.pop("block_size", None)
+    model = named.pop("model", profile.model.served)
+    return StaticProvider(named, model, int(block_size) if block_size else None, salted=not asked.strict)
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    if not sign:
+        raise BadInput("attach", text, "ARM=URL, such as base=http://127.0.0.1:8000")
+    return name, value
+
+
+def show(run: Run, console: Console, *, as_json: bool = False) -> None:
+    """The table, what is missing from it, where the run is, how to go on. JSON: one line on stdout, for programs."""
+    info, steps = run.info, run.steps()
+    table = arm_table(steps, run.chunks())
+    if len(table):
+        console.print(arm_table_view(table, console.width))
+    console.print(f"[bold]{info.state}[/] {info.note}".rstrip(), highlight=False)
+    console.print(f"Run folder: {run.folder}", highlight=False, soft_wrap=True)
+    console.print(f"See it again: labkit show {run.id}. Dashboard: make app. Notebooks: make lab.", highlight=False)
+    if as_json:
+        arms = json.loads(table.to_json(orient="records"))
+        typer.echo(json.dumps({"run": run.id, "folder": str(run.folder), "state": info.state, "arms": arms}))

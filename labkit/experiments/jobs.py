@@ -1,0 +1,147 @@
+"""A run as a process of its own: it survives a page's reload, and does not share an interpreter with Streamlit.
+
+    job = start("quick", {"arms": ("base", "prefix"), "steps": 3})
+    status(job.id).state        # starting, running, done, partial, failed, cancelled
+    cancel(job.id)
+
+<state>/jobs/<id>/job.json    what was started, with pid and start time
+<state>/jobs/<id>/run         the run's folder, written by the job as soon as there is one
+<state>/jobs/<id>/job.log     what the process printed
+
+The progress of a job is in its run folder, for whoever looks (`Run.events`); the job itself only says whether it lives.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import signal
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from labkit.core.errors import RunUnreadable
+from labkit.core.names import unknown
+from labkit.core.paths import runs_dir, state_dir
+from labkit.core.records import Record
+from labkit.engines.logs import tail
+from labkit.engines.process import ProcessState, end_group, is_alive, spawn
+from labkit.experiments.catalogue import experiment
+from labkit.experiments.words import command_of
+from labkit.store.runs import Run
+
+State = Literal["starting", "running", "done", "partial", "failed", "cancelled"]
+_RUN, _JOB, _LOG = "run", "job.json", "job.log"
+_POLL_S = 0.1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job(Record):
+    """A process that runs an experiment. `created`: ISO time; `params`: what was asked (fields of Asked)."""
+
+    id: str
+    experiment: str
+    params: dict[str, Any]
+    created: str
+    process: ProcessState
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        return super().from_dict({**data, "process": ProcessState.from_dict(data["process"])})
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobStatus:
+    """`run`: the run, once there is one. `log_tail`: what the process printed last, for a job that failed early."""
+
+    job: Job
+    state: State
+    run: Run | None = None
+    log_tail: list[str] = field(default_factory=list)
+
+
+def start(experiment_name: str, params: Mapping[str, Any]) -> Job:
+    """Start an experiment in the background. Raises UnknownName, BadInput for a parameter that it does not take."""
+    known = experiment(experiment_name)
+    job_id = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{experiment_name}-{secrets.token_hex(3)}"
+    folder = _folder(job_id)
+    argv = [sys.executable, "-m", "labkit", *command_of(known, params), "--job", job_id]
+    env = {**os.environ, "LABKIT_RUNS": str(runs_dir()), "LABKIT_STATE": str(state_dir())}
+    process = spawn(argv, env, folder / _LOG, role="job")
+    job = Job(
+        id=job_id,
+        experiment=experiment_name,
+        params=dict(params),
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        process=process,
+    )
+    _write(folder / _JOB, json.dumps(job.to_dict(), indent=1))
+    return job
+
+
+def claim(job_id: str, run_folder: Path) -> None:
+    """Called by the job's own process: this is the run's folder."""
+    _write(_folder(job_id) / _RUN, str(run_folder))
+
+
+def jobs() -> list[Job]:
+    """Every job that was started, newest first."""
+    files = sorted((state_dir() / "jobs").glob(f"*/{_JOB}"), reverse=True)
+    return [Job.from_dict(json.loads(path.read_text(encoding="utf-8"))) for path in files]
+
+
+def status(job_id: str) -> JobStatus:
+    """What became of a job. Raises UnknownName."""
+    job, run = _job(job_id), _run(job_id)
+    alive = is_alive(job.process)
+    log = tail(Path(job.process.log), 20)
+    if run is None:
+        return JobStatus(job=job, state="starting" if alive else "failed", log_tail=log)
+    return JobStatus(job=job, state=run.info.state, run=run, log_tail=log)
+
+
+def cancel(job_id: str, grace_s: float = 60.0) -> JobStatus:
+    """Ask the job to stop, as Ctrl-C does, and wait; after `grace_s` end its process group. Raises UnknownName.
+
+    The grace is for ending engines. `grace_s=0` only asks. An ended job stays as it is.
+    """
+    job = _job(job_id)
+    if is_alive(job.process):
+        os.killpg(job.process.pid, signal.SIGINT)
+        deadline = time.monotonic() + grace_s
+        while is_alive(job.process) and time.monotonic() < deadline:
+            time.sleep(_POLL_S)
+        if grace_s and is_alive(job.process):
+            end_group(job.process)
+    return status(job_id)
+
+
+def _folder(job_id: str) -> Path:
+    return state_dir() / "jobs" / job_id
+
+
+def _job(job_id: str) -> Job:
+    path = _folder(job_id) / _JOB
+    if not path.is_file():
+        raise unknown("job", job_id, [job.id for job in jobs()], "labkit run --jobs")
+    return Job.from_dict(json.loads(path.read_text(encoding="utf-8")))
+
+
+def _run(job_id: str) -> Run | None:
+    path = _folder(job_id) / _RUN
+    try:
+        return Run(Path(path.read_text(encoding="utf-8")))
+    except (FileNotFoundError, RunUnreadable):
+        return None
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_name(f".{path.name}.new")
+    fresh.write_text(text, encoding="utf-8")
+    fresh.replace(path)
