@@ -96,7 +96,7 @@ def plan(installer: Installer) -> list[Step]:
         Step(
             "check that the parts load",
             installer.check,
-            "A shared library may be missing: `apt-get install libnuma1 libgomp1`.",
+            "If a package is damaged, start over: `rm -rf .venv && make setup`.",
         ),
     ]
 
