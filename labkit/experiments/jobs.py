@@ -19,7 +19,7 @@ import secrets
 import signal
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -65,12 +65,15 @@ class JobStatus:
     log_tail: list[str] = field(default_factory=list)
 
 
-def start(experiment_name: str, params: Mapping[str, Any]) -> Job:
-    """Start an experiment in the background. Raises UnknownName, BadInput for a parameter that it does not take."""
+def start(experiment_name: str, params: Mapping[str, Any], words: Sequence[str] = ()) -> Job:
+    """Start an experiment in the background. `words`: further words of the command line, taken as they are.
+
+    Raises UnknownName, BadInput for a parameter that it does not take.
+    """
     known = experiment(experiment_name)
     job_id = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{experiment_name}-{secrets.token_hex(3)}"
     folder = _folder(job_id)
-    argv = [sys.executable, "-m", "labkit", *command_of(known, params), "--job", job_id]
+    argv = [sys.executable, "-m", "labkit", *command_of(known, params), "--job", job_id, *words]
     env = {**os.environ, "LABKIT_RUNS": str(runs_dir()), "LABKIT_STATE": str(state_dir())}
     process = spawn(argv, env, folder / _LOG, role="job")
     job = Job(
