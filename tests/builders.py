@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from labkit.core.records import ChunkRecord, SampleRecord, StepRecord
+import pandas as pd
+
+from labkit.analysis.tables import typed_frame
+from labkit.core.records import ChunkRecord, Record, SampleRecord, StepRecord
 
 _KEY = ("run", "arm", "task", "agent", "repeat", "turn", "warmup")
 
@@ -38,3 +42,8 @@ def a_sample(run: str = "r", **values: Any) -> SampleRecord:
     """One CPU reading of the host."""
     defaults: dict[str, Any] = {"t": 1.0, "source": "host", "name": "cpu", "unit": "%", "value": 50.0}
     return SampleRecord(run=run, **{**defaults, **values})
+
+
+def frame_of(records: Sequence[StepRecord] | Sequence[ChunkRecord], like: type[Record] = StepRecord) -> pd.DataFrame:
+    """Records as the typed table that the store would give; `like` types an empty one."""
+    return typed_frame(type(records[0]) if records else like, records)

@@ -7,6 +7,7 @@ the ratio is over the steps that finished in both.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -67,7 +68,7 @@ class Paired(NamedTuple):
 def arm_table(steps: pd.DataFrame, chunks: pd.DataFrame) -> pd.DataFrame:
     """One row per arm in the order of ARMS; columns as ArmRow declares them. Empty in, empty out."""
     steps, gaps = measured(steps), itl(measured(chunks))
-    times = {arm: _times(steps[steps["arm"] == arm]) for arm in _in_order(steps["arm"])}
+    times = {arm: _times(steps[steps["arm"] == arm]) for arm in in_order(steps["arm"])}
     base = times.get(BASE.label)
     rows = [
         _row(arm, steps[steps["arm"] == arm], gaps[gaps["arm"] == arm], _paired(base, of_arm))
@@ -128,9 +129,10 @@ def _row(arm: str, steps: pd.DataFrame, gaps: pd.DataFrame, paired: Paired) -> A
     )
 
 
-def _in_order(arms: pd.Series[str]) -> list[str]:
+def in_order(arms: Iterable[str]) -> list[str]:
+    """Labels of arms, each once, in the order of ARMS; labels that no arm has come last."""
     known = [arm.label for arm in ARMS]
-    return sorted(arms.unique(), key=lambda arm: (known.index(arm) if arm in known else len(known), arm))
+    return sorted(set(arms), key=lambda arm: (known.index(arm) if arm in known else len(known), arm))
 
 
 def _words(values: pd.Series[str]) -> str:

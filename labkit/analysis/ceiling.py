@@ -8,7 +8,6 @@ before it does, and at least the last prompt token is computed, so that there ar
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import repeat
 
 from labkit.core.errors import BadInput
 
@@ -50,11 +49,14 @@ def prefix_ceiling(requests: Sequence[Tokens], block_size: int, generated: Seque
     """For each request, in order: the most prompt tokens that could come from the requests before it.
 
     `generated`: the tokens that each request produced, when those blocks can be reused too (live history); the last
-    generated token is never stored, since nothing was computed after it.
+    generated token is never stored, since nothing was computed after it. Raises BadInput when their number differs.
     """
+    outputs: Sequence[Tokens] = [()] * len(requests) if generated is None else generated
+    if len(outputs) != len(requests):
+        raise BadInput("generated", len(outputs), f"one list per request: {len(requests)}")
     index = PrefixIndex(block_size)
     ceilings = []
-    for prompt, output in zip(requests, generated if generated is not None else repeat(()), strict=False):
+    for prompt, output in zip(requests, outputs, strict=True):
         ceilings.append(index.ceiling(prompt))
         index.add([*prompt, *output[:-1]])
     return ceilings

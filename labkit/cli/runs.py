@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,22 +15,19 @@ from rich.table import Table
 from rich.text import Text
 
 from labkit.analysis.acceptance import acceptance_by_kind
-from labkit.analysis.arms import ArmRow, arm_table
+from labkit.analysis.arms import ArmRow, arm_table, in_order
 from labkit.analysis.format import count, percent, plain
 from labkit.cli.tables import arm_table_view
+from labkit.core.clock import SystemClock
 from labkit.core.records import RunInfo
 from labkit.store.exports import export
 from labkit.store.frames import query
 from labkit.store.runs import Run, RunStore
 
 _STYLES = {"running": "cyan", "done": "green", "partial": "yellow", "failed": "red", "cancelled": "yellow"}
-_COUNTS = (
-    "select run, count(*) as steps, list(distinct arm order by arm) as arms from steps where not warmup group by run"
-)
+_COUNTS = "select run, count(*) as steps, list(distinct arm) as arms from steps where not warmup group by run"
 
-RunName = Annotated[
-    str, typer.Argument(metavar="RUN", help="Id, its start or last part, `latest`, a folder or a .zip.")
-]
+RunName = Annotated[str, typer.Argument(metavar="RUN", help="Id, its start or end, `latest`, a folder or a .zip.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -51,7 +49,8 @@ def list_runs() -> None:
     if not infos and not unreadable:
         console.print(f"No runs in {store.root} yet. Make one with: labkit run quick", soft_wrap=True)
         return
-    console.print(_runs_table(infos, query(store, _COUNTS).set_index("run")))
+    counts = {run: (steps, list(arms)) for run, steps, arms in query(store, _COUNTS).itertuples(index=False)}
+    console.print(_runs_table(infos, counts))
     for folder, error in unreadable.items():
         console.print(Text(f"does not open: {folder.name}: {error.message}", "red"), soft_wrap=True)
 
@@ -63,7 +62,7 @@ def show(run: RunName) -> None:
     """
     opened = RunStore().open(run)
     console = Console()
-    console.print(_about(opened))
+    console.print(_about(opened), "")
     steps = opened.steps()
     if steps.empty:
         console.print("No step has finished.")
@@ -71,7 +70,7 @@ def show(run: RunName) -> None:
     console.print(arm_table_view(arm_table(steps, opened.chunks()), console.width))
     kinds = acceptance_by_kind(steps)
     if len(kinds):
-        console.print(_kinds_table(kinds))
+        console.print("", _kinds_table(kinds))
 
 
 def export_run(
@@ -90,21 +89,27 @@ def export_run(
         typer.echo(path)
 
 
-def _runs_table(infos: Any, counts: pd.DataFrame) -> Table:
+def _runs_table(infos: Sequence[RunInfo], counts: Mapping[str, tuple[int, list[str]]]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    for name in ("run", "state", "when (UTC)"):
+    for name in ("run", "state", "when"):
         table.add_column(name, no_wrap=True)
     table.add_column("steps", justify="right")
     table.add_column("arms")
+    now = SystemClock().wall()
     for info in infos:
-        steps, arms = counts.loc[info.id] if info.id in counts.index else (0, [])
+        steps, arms = counts.get(info.id, (0, []))
         state = Text(info.state, _STYLES[info.state])
-        table.add_row(info.id, state, _when(info), count(steps), ", ".join(arms))
+        table.add_row(info.id, state, ago(info.created, now), count(steps), ", ".join(in_order(arms)))
     return table
 
 
-def _when(info: RunInfo) -> str:
-    return info.created[:16].replace("T", " ")
+def ago(created: str, now: datetime) -> str:
+    """How long ago an ISO time was: `40 s ago`, `3 min ago`, `5 h ago`, `12 d ago`."""
+    seconds = max(0.0, (now - datetime.fromisoformat(created)).total_seconds())
+    for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= size:
+            return f"{seconds // size:.0f} {unit} ago"
+    return f"{seconds:.0f} s ago"
 
 
 def _about(run: Run) -> Table:
@@ -120,7 +125,7 @@ def _facts(run: Run) -> Iterator[tuple[str, Text]]:
     info = run.info
     yield "run", Text(info.id, "bold")
     yield "state", Text(info.state, _STYLES[info.state]).append(f"  {info.note}" if info.note else "", "default")
-    yield "when", Text(f"{_when(info)} UTC, experiment {info.experiment}")
+    yield "when", Text(f"{info.created[:16].replace('T', ' ')} UTC, experiment {info.experiment}")
     yield "asked", Text(", ".join(f"{key} {_short(value)}" for key, value in info.asked.items()) or "nothing")
     yield "on", Text(_machine(info.fingerprint))
     yield "folder", Text(str(run.folder))

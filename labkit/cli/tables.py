@@ -51,7 +51,8 @@ def _table(arms: pd.DataFrame, wide: bool) -> Table:
     for position, column in enumerate(columns):
         left: Any = "left" if position == 0 else "right"
         table.add_column(_header(column, wide), justify=left, no_wrap=True)
-    for row in arms.to_dict("records"):
+    rows: list[Any] = arms.to_dict("records")
+    for row in rows:
         cells = [Text(_cell(column.show(row), wide)) for column in columns]
         cells[0].stylize("bold", 0, len(row["arm"]))
         table.add_row(*cells, end_section=not wide)

@@ -24,12 +24,14 @@ from labkit.store.tables import TABLES
 Format = Literal["csv", "parquet", "json"]
 
 
-def export(
-    run: Run, fmt: str, out: Path, extra: Mapping[str, tuple[pd.DataFrame, type[Record]]] | None = None
-) -> list[Path]:
+Extra = Mapping[str, tuple[pd.DataFrame, type[Record]]]
+"""More tables by name, each with the record that declares its columns."""
+
+
+def export(run: Run, fmt: str, out: Path, extra: Extra | None = None) -> list[Path]:
     """Write steps, chunks and telemetry to the folder `out` as `fmt`; returns the files written, `columns.json` last.
 
-    `extra`: more tables by name, each with the record that declares its columns (the arm table: `arms`).
+    `extra`: tables that are computed from these, such as the arm table.
     Raises BadInput for another format, LabError when `out` cannot be written.
     """
     if fmt not in get_args(Format):

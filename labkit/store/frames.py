@@ -14,6 +14,7 @@ from typing import Any
 import duckdb
 import pandas as pd
 import pyarrow as pa
+import pyarrow.dataset as ds
 
 from labkit.core.errors import BadInput
 from labkit.store.runs import Run, RunStore
@@ -43,17 +44,21 @@ def all_steps(store: RunStore) -> pd.DataFrame:
 
 
 def _add_views(database: duckdb.DuckDBPyConnection, runs: Sequence[Run]) -> None:
-    files = {table: [str(path) for run in runs if (path := run.parquet(table))] for table in TABLES}
-    # From here on SQL can read the runs' own tables and no other file; this cannot be undone within the connection.
-    database.execute("set allowed_paths = $1", [[path for paths in files.values() for path in paths]])
-    database.execute("set enable_external_access = false")
     database.register("runs", pa.Table.from_pylist(_about(runs), pa.schema([(n, pa.string()) for n in _RUN_COLUMNS])))
-    for table, paths in files.items():
-        others = [run.arrow(table) for run in runs if run.parquet(table) is None]
-        database.register(f"_{table}", pa.concat_tables([schema_of(table).empty_table(), *others]))
-        from_files = f" union all by name select * from read_parquet({paths!r}, union_by_name = true)" if paths else ""
-        database.execute(f"create view {table} as select * from _{table}{from_files}")
+    for table in TABLES:
+        database.register(table, _dataset(runs, table))
+    # From here on SQL reads the runs' own tables and no file; within the connection this cannot be undone.
+    database.execute("set enable_external_access = false")
     database.execute("set lock_configuration = true")
+
+
+def _dataset(runs: Sequence[Run], table: str) -> ds.Dataset:
+    """Parquet files that DuckDB reads column by column, and beside them what exists only as events."""
+    schema = schema_of(table)
+    files = [str(path) for run in runs if (path := run.parquet(table))]
+    others = [run.arrow(table) for run in runs if run.parquet(table) is None]
+    in_memory = ds.dataset(pa.concat_tables([schema.empty_table(), *others]))
+    return ds.dataset([ds.dataset(files, schema=schema, format="parquet"), in_memory]) if files else in_memory
 
 
 def _about(runs: Sequence[Run]) -> list[dict[str, str]]:

@@ -46,6 +46,11 @@ class Run:
         return self._info.id
 
     @property
+    def created(self) -> str:
+        """When the run started, ISO 8601 in UTC."""
+        return self._info.created
+
+    @property
     def live(self) -> bool:
         """Whether the writing process still runs, and the run with it."""
         return self._state_now()[0] == "running"

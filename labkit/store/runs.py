@@ -52,7 +52,7 @@ class RunStore:
         info = RunInfo(
             id=run_id,
             experiment=experiment,
-            created=wall.isoformat(timespec="seconds"),
+            created=wall.isoformat(timespec="microseconds"),
             state="running",
             asked=asked,
             fingerprint=fingerprint,
@@ -72,15 +72,16 @@ class RunStore:
         return writer
 
     def folders(self) -> Sequence[Path]:
-        """The run folders, newest first."""
+        """The run folders, by name backwards: newest first, to the second."""
         if not self.root.is_dir():
             return []
         found = (p for p in self.root.iterdir() if not p.name.startswith(".") and (p / RUN).is_file())
-        return sorted(found, key=lambda p: p.name, reverse=True)
+        return sorted(found, reverse=True)
 
     def runs(self) -> Sequence[Run]:
         """Every run that opens, newest first."""
-        return [run for folder in self.folders() if isinstance(run := _try_open(folder), Run)]
+        opened = [run for folder in self.folders() if isinstance(run := _try_open(folder), Run)]
+        return sorted(opened, key=lambda run: run.created, reverse=True)
 
     def list(self) -> Sequence[RunInfo]:
         """What every run that opens says about itself, newest first."""
@@ -104,9 +105,9 @@ class RunStore:
         return Run(self.root / self._id_of(str(name)))
 
     def _id_of(self, name: str) -> str:
+        if name == "latest" and (runs := self.runs()):
+            return runs[0].folder.name
         ids = [folder.name for folder in self.folders()]
-        if name == "latest" and ids:
-            return ids[0]
         matches = [i for i in ids if i == name] or [i for i in ids if name and _means(name, i)]
         if len(matches) > 1:
             raise BadInput("run", name, ", ".join(matches[:5]), "Several runs match: give more of the id.")

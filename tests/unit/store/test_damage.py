@@ -50,7 +50,8 @@ def test_a_killed_run_loses_at_most_the_step_in_flight_and_a_reader_follows_it(s
     assert opened.info.state == "running"
     process.send_signal(signal.SIGKILL)
     told = [int(line) for line in process.stdout.read().split()]
-    assert not opened.live, "killed but not yet reaped"
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    assert not opened.live, "ended, though nobody has reaped it yet"
     process.wait()
     assert seen == list(range(1, len(seen) + 1))
     turns = store.open(run_id).steps()["turn"].tolist()

@@ -1,0 +1,30 @@
+"""Old folders stay readable: the machinery, with a made-up schema change."""
+
+import pytest
+
+from labkit.core.errors import RunUnreadable
+from labkit.core.records import SCHEMA
+from labkit.store.migrations import EVENT_UPGRADES, RUN_UPGRADES, known_schema, upgraded
+
+
+def test_each_schema_has_its_upgrade():
+    assert len(RUN_UPGRADES) == len(EVENT_UPGRADES) == SCHEMA - 1
+
+
+def test_upgrades_are_applied_in_order_from_where_the_data_is():
+    steps = (lambda d: {**d, "seen": [*d["seen"], "1to2"]}, lambda d: {**d, "seen": [*d["seen"], "2to3"]})
+    assert upgraded({"seen": []}, 1, steps) == {"seen": ["1to2", "2to3"]}
+    assert upgraded({"seen": []}, 2, steps) == {"seen": ["2to3"]}
+    assert upgraded({"seen": []}, 3, steps) == {"seen": []}
+
+
+@pytest.mark.parametrize("found", [None, "1", 0, -1, True, 1.0])
+def test_no_schema_number(found):
+    with pytest.raises(RunUnreadable, match="no schema number"):
+        known_schema("run.json", found)
+
+
+def test_a_newer_one_says_to_update():
+    with pytest.raises(RunUnreadable, match=f"reads up to {SCHEMA}") as error:
+        known_schema("run.json", SCHEMA + 1)
+    assert "update labkit" in error.value.hint
