@@ -2,7 +2,7 @@
 
 | what      | variable           | default                                   |
 |-----------|--------------------|-------------------------------------------|
-| runs      | LABKIT_RUNS        | ./runs                                    |
+| runs      | LABKIT_RUNS        | `runs/` of the checkout, else ./runs      |
 | models    | LABKIT_MODELS      | the user's cache folder, `labkit/models`  |
 | state     | LABKIT_STATE       | the user's state folder, `labkit`         |
 | data      | LABKIT_DATA        | `data/` beside the labkit package         |
@@ -15,14 +15,17 @@ from pathlib import Path
 
 import platformdirs
 
+_PROJECT = Path(__file__).resolve().parents[2]
+"""The folder that holds the labkit package: the checkout, for everyone who installed with `-e`."""
+
 
 def _folder(variable: str, default: Path) -> Path:
     return Path(os.environ.get(variable) or default).expanduser().resolve()
 
 
 def runs_dir() -> Path:
-    """The folder of run folders; may not exist yet."""
-    return _folder("LABKIT_RUNS", Path("runs"))
+    """The folder of run folders, the same for CLI, app and notebooks whatever their working folder; may not exist yet."""
+    return _folder("LABKIT_RUNS", (_PROJECT if (_PROJECT / "pyproject.toml").is_file() else Path()) / "runs")
 
 
 def models_dir() -> Path:
@@ -37,4 +40,4 @@ def state_dir() -> Path:
 
 def data_dir() -> Path:
     """Tasks, recordings and claims that are shipped with the project."""
-    return _folder("LABKIT_DATA", Path(__file__).parents[2] / "data")
+    return _folder("LABKIT_DATA", _PROJECT / "data")
