@@ -76,11 +76,11 @@ class Loop:
         try:
             reply = await self.model.chat(request)
         except RequestFailed as error:
-            self.on_step(Step(**told, error=error.message))
+            self.on_step(Step(**told, t_end=self.clock.now(), error=error.message))
             raise
         self._messages, self._pending, self._last_end = [*self._messages, reply.message], [], reply.t_end
         self._used = _tokens_of(reply) or estimate(self._messages)
-        step = Step(**told, reply=reply, tool=await self._use_tools(reply))
+        step = Step(**told, t_end=reply.t_end, reply=reply, tool=await self._use_tools(reply))
         self.on_step(step)
         return step
 

@@ -38,7 +38,7 @@ class ToolUse:
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """One LLM call. `append`: messages that are new in this request. `t_send`: the clock's reading.
+    """One LLM call. `append`: messages that are new in this request. `t_send`, `t_end`: the clock's readings.
 
     `gap_s`: end of the reply before to this send, tools included. `reply` is None when the request failed: see `error`.
     """
@@ -48,6 +48,7 @@ class Step:
     append: list[Message]
     request: ChatRequest
     t_send: float
+    t_end: float
     gap_s: float
     reply: Reply | None = None
     tool: ToolUse | None = None

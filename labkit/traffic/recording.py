@@ -105,7 +105,7 @@ def save(recording: Recording, path: Path) -> Path:
     """Write a recording as JSONL; makes the folder. Returns `path`."""
     path.parent.mkdir(parents=True, exist_ok=True)
     rows = [recording.header.to_dict(), *(step.to_dict() for step in recording.steps)]
-    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return path
 
 
@@ -113,8 +113,9 @@ def load(path: Path) -> Recording:
     """Read a recording. Raises BadInput naming the file and line that is wrong."""
     if not path.is_file():
         raise BadInput("recording", str(path), "a file", "List the shipped ones with: labkit recordings")
-    rows = [_row(path, n, line) for n, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)]
-    if not rows or rows[0].get("type") != "recording":
+    lines = path.read_text(encoding="utf-8", errors="replace").rstrip("\n").split("\n")
+    rows = [_row(path, n, line) for n, line in enumerate(lines, 1)]
+    if rows[0].get("type") != "recording":
         raise BadInput(f"{path.name} line 1", path.name, "a header with type `recording`")
     if rows[0].get("schema", 0) > SCHEMA:
         raise BadInput(f"{path.name} schema", rows[0]["schema"], f"at most {SCHEMA}", "Update labkit to read it.")

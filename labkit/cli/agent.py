@@ -1,0 +1,126 @@
+"""`labkit tasks`, `recordings`, `agent` and `record`: an agent at work, live, and what is kept of it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from labkit.experiments.catalogue import DEFAULT_PROFILE
+
+
+class Who(StrEnum):
+    engine = "engine"
+    scripted = "scripted"
+
+
+class Mode(StrEnum):
+    grammar = "grammar"
+    required = "required"
+
+
+Task = Annotated[str, typer.Option("--task", help="A name of `labkit tasks`.")]
+Arm = Annotated[str, typer.Option("--arm", help="base, prefix, pd, spec, prefix+pd, prefix+spec, pd+spec or all.")]
+Profile = Annotated[str, typer.Option("--profile", help="Machine, model and engine: a name, or a TOML file.")]
+Model = Annotated[
+    Who, typer.Option("--model", help="engine: the profile's model decides. scripted: a known solution is played.")
+]
+ToolMode = Annotated[
+    Mode, typer.Option(help="How calls are kept well-formed: by a grammar (small models) or tool_choice=required.")
+]
+Keep = Annotated[bool, typer.Option("--keep", help="Leave the engine up afterwards.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the agent's commands to the command line."""
+    app.command(epilog="Example: labkit tasks")(tasks)
+    app.command(epilog="Example: labkit recordings")(recordings)
+    app.command(epilog="Example: labkit agent --task evict-one-late --arm prefix")(agent)
+    app.command(epilog="Example: labkit record --task evict-one-late --arm prefix --out mine.jsonl")(record)
+
+
+def tasks() -> None:
+    """List the tasks that an agent can be given.
+
+    Example: labkit tasks
+    """
+    from labkit.agents.tasks import list_tasks, load_task
+
+    table = Table("task", "title", "most steps", box=None, header_style="bold")
+    for task in map(load_task, list_tasks()):
+        table.add_row(task.name, task.title, str(task.limits.steps))
+    Console().print(table)
+
+
+def recordings() -> None:
+    """List the recordings that come with the project, to replay them.
+
+    Example: labkit recordings
+    """
+    from labkit.traffic.recording import list_recordings, named
+
+    table = Table("recording", "task", "decided by", "steps", "last prompt", "reached", box=None, header_style="bold")
+    for name in list_recordings():
+        recording = named(name)
+        header, last = recording.header, recording.steps[-1].usage.prompt_tokens
+        words = {True: "yes", False: "no", None: "-"}[header.reached]
+        table.add_row(
+            name, header.task, header.decided_by, str(len(recording.steps)), "-" if last is None else str(last), words
+        )
+    Console().print(table)
+
+
+def agent(
+    task: Task,
+    arm: Arm = "prefix",
+    profile: Profile = DEFAULT_PROFILE,
+    model: Model = Who.engine,
+    tool_mode: ToolMode = Mode.grammar,
+    keep: Keep = False,
+) -> None:
+    """Let an agent repair a small package, and watch every step. A hidden check says whether it did.
+
+    With --model scripted no engine is started: it shows the loop, the tools and the check at once.
+
+    Example: labkit agent --task evict-one-late --arm prefix
+    """
+    from labkit.cli.agent_view import work
+    from labkit.experiments.agent_run import AgentAsked
+
+    work(
+        AgentAsked(
+            task=task, arm=arm, profile=profile, model=model.value, tool_mode=tool_mode.value,
+            with_engine=model is Who.engine, keep=keep,
+        )
+    )  # fmt: skip
+
+
+def record(
+    task: Task,
+    out: Annotated[Path, typer.Option(help="The .jsonl file to write.")],
+    arm: Arm = "prefix",
+    profile: Profile = DEFAULT_PROFILE,
+    model: Model = Who.engine,
+    tool_mode: ToolMode = Mode.grammar,
+    keep: Keep = False,
+) -> None:
+    """Like agent, and keep the exact requests, replies and tool results, to replay them under any arm.
+
+    With --model scripted the engine only counts the tokens; the header says who decided.
+
+    Example: labkit record --task evict-one-late --arm prefix --out mine.jsonl
+    """
+    from dataclasses import replace
+
+    from labkit.cli.agent_view import work
+    from labkit.experiments.agent_run import AgentAsked
+    from labkit.traffic.recording import save
+
+    asked = AgentAsked(task=task, arm=arm, profile=profile, model=model.value, tool_mode=tool_mode.value, keep=keep)
+    recording = work(asked)
+    save(replace(recording, header=replace(recording.header, name=out.stem)), out)
+    Console().print(f"Recording: {out} ({len(recording.steps)} steps). Replay it: labkit replay {out}", highlight=False)

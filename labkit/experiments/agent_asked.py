@@ -1,0 +1,67 @@
+"""What an agent run was asked to do, and what that makes of its rows and its recording's header."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from labkit.agents.requests import RequestBuilder, ToolMode
+from labkit.agents.tasks import Task
+from labkit.core.clock import Clock
+from labkit.core.records import Record
+from labkit.experiments.rows import Place
+from labkit.experiments.serving import Served
+from labkit.store.runs import RunWriter
+from labkit.traffic.recording import RecordingHeader
+
+NO_ARM = "none"
+"""The arm of a script that ran without an engine."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentAsked(Record):
+    """What an agent run was asked to do; `run.json` keeps it. `model`: who decides, the engine's model or a script.
+
+    `with_engine`: serve the arm even for a script, whose tokens it then counts.
+    """
+
+    task: str
+    profile: str
+    arm: str = "prefix"
+    model: Literal["engine", "scripted"] = "engine"
+    tool_mode: ToolMode = "grammar"
+    with_engine: bool = True
+    keep: bool = False
+
+
+def header_of(
+    asked: AgentAsked, task: Task, served: Served | None, requests: RequestBuilder, clock: Clock
+) -> RecordingHeader:
+    """The recording's header; how it ended is filled in at the end."""
+    by = served.model if served else None
+    return RecordingHeader(
+        name=f"{task.name}-{asked.model}",
+        task=task.name,
+        decided_by=by if asked.model == "engine" and by else "scripted",
+        model=by or "none",
+        tools=requests.tools,
+        counted_by=by,
+        created=clock.wall().isoformat(timespec="seconds"),
+        note=_NOTES[asked.model],
+    )
+
+
+_NOTES = {
+    "engine": "A live run: the model chose every call and wrote every text; a grammar kept the calls well-formed.",
+    "scripted": "A script chose the calls and wrote the texts; tools, workspace and their results are real.",
+}
+
+
+def place_of(asked: AgentAsked, task: Task, served: Served | None, writer: RunWriter) -> Place:
+    """Where the rows belong. A script is served by no arm."""
+    facts: dict[str, Any] = {
+        "arm": asked.arm if served and asked.model == "engine" else NO_ARM,
+        "switched_by": served.switched_by if served else "flag",
+        "engine": served.engine if served and asked.model == "engine" else NO_ARM,
+    }
+    return Place(run=writer.id, task=task.name, repeat=0, history="live", t0=writer.t0, **facts)

@@ -1,0 +1,93 @@
+"""One agent, live, as a run: task, model, tools and engine meet here, and every step goes into the run folder."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from labkit.agents.loop import Loop
+from labkit.agents.requests import RequestBuilder
+from labkit.agents.steps import OnStep, Outcome, nobody
+from labkit.agents.tasks import Task, load_task, passed
+from labkit.agents.tools import Toolbox
+from labkit.core.arms import arm_named
+from labkit.core.clock import Clock, SystemClock
+from labkit.core.progress import OnProgress, silent
+from labkit.experiments.agent_asked import AgentAsked, header_of, place_of
+from labkit.experiments.agent_model import Recorder, model_of
+from labkit.experiments.sampling import sampled
+from labkit.experiments.serving import EngineProvider, Served
+from labkit.store.fingerprint import host_fingerprint
+from labkit.store.runs import Run, RunStore, RunWriter
+from labkit.traffic.recording import Recording
+
+__all__ = ["AgentAsked", "AgentRun", "run_live"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentRun:
+    """What came of it."""
+
+    run: Run
+    outcome: Outcome
+    recording: Recording
+
+
+async def run_live(
+    asked: AgentAsked,
+    provider: EngineProvider,
+    *,
+    store: RunStore | None = None,
+    on_step: OnStep = nobody,
+    on_progress: OnProgress = silent,
+    on_created: Callable[[Path], None] = lambda _: None,
+    clock: Clock | None = None,
+) -> AgentRun:
+    """Let an agent work at a task, judge what it left, and return the run. Raises UnknownName, EngineError."""
+    task, clock = load_task(asked.task), clock or SystemClock()
+    arm_named(asked.arm)
+    store = store or RunStore(clock=clock)
+    with store.create("agent", asked.to_dict(), host_fingerprint()) as writer:
+        on_created(writer.folder)
+        async with sampled(writer, clock), _served(asked, provider, writer, on_progress) as served:
+            outcome, recording = await _work(asked, task, served, writer, on_step, clock)
+        writer.event("outcome", **dataclasses.asdict(outcome))
+        writer.finish("partial" if outcome.stop_reason == "error" else "done", outcome.error or "")
+    return AgentRun(run=store.open(writer.id), outcome=outcome, recording=recording)
+
+
+@asynccontextmanager
+async def _served(
+    asked: AgentAsked, provider: EngineProvider, writer: RunWriter, on_progress: OnProgress
+) -> AsyncIterator[Served | None]:
+    if not asked.with_engine:
+        yield None
+        return
+    try:
+        served = await provider.serve(arm_named(asked.arm), on_progress)
+        writer.event("serving", arm=asked.arm, repeat=0, **served.facts())
+        with provider.locked(served, writer.id):
+            yield served
+    finally:
+        writer.event("closed", engines_left_up=await provider.close(keep=asked.keep))
+
+
+async def _work(
+    asked: AgentAsked, task: Task, served: Served | None, writer: RunWriter, on_step: OnStep, clock: Clock
+) -> tuple[Outcome, Recording]:
+    requests = RequestBuilder(tool_mode=asked.tool_mode)
+    header = header_of(asked, task, served, requests, clock)
+    writer.recording(header.to_dict())
+    recorder = Recorder(writer, place_of(asked, task, served, writer), on_step)
+    with task.workspace() as workspace:
+        async with model_of(asked, task, served, recorder, clock) as model:
+            toolbox = Toolbox(workspace)
+            outcome = await Loop(task.goal, model, toolbox, task.limits, requests, recorder, clock).run()
+        check = await asyncio.to_thread(task.check, workspace)
+    outcome = dataclasses.replace(outcome, reached=passed(check), check_output=check.output)
+    header = dataclasses.replace(header, stop_reason=outcome.stop_reason, reached=outcome.reached)
+    return outcome, Recording(header=header, steps=tuple(recorder.steps))
