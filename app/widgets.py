@@ -100,7 +100,7 @@ def progress(said: Progress | None) -> None:
 def run_state(shown: RunView) -> None:
     """How a run ended, with the words of whatever refused, and what to do next."""
     info = shown.info
-    st.markdown(f":{BADGES[info.state]}-badge[{info.state}] {info.note}")
+    st.markdown(f":{BADGES[info.state]}-badge[{info.state}] {shown.summary}. {info.note}")
     for arm, words in shown.refused.items():
         with st.expander(f"{arm}: {words}", icon=":material/block:"):
             st.code("\n".join(shown.log_tail.get(arm) or ["It left no log."]), language=None)

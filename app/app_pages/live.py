@@ -77,7 +77,7 @@ def results(shown: RunView) -> None:
     """What a run has measured so far."""
     left, right = st.columns(2)
     with left:
-        widgets.figure(arms_overview_info(shown.table()), arms_overview_figure, "overview")
+        widgets.figure(arms_overview_info(shown.table(), shown.arms), arms_overview_figure, "overview")
         widgets.figure(per_turn_info(shown.steps), per_turn_figure, "ttft")
     with right:
         widgets.figure(wall_ledger_info(shown.steps), wall_ledger_figure, "ledger")

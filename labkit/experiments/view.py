@@ -37,6 +37,14 @@ class RunView:
         """The arms that were asked for."""
         return list(self.info.asked.get("arms", ()))
 
+    @property
+    def summary(self) -> str:
+        """What was measured, on what, in one line."""
+        rows = self.table()
+        asked = self.info.asked
+        steps = f"{rows['n_steps'].sum()} steps measured, {rows['n_failed'].sum()} failed"
+        return f"{asked.get('recording', self.info.experiment)} under {', '.join(self.arms)}: {steps}"
+
     def table(self) -> pd.DataFrame:
         """One row per arm, as labkit.analysis.arms.arm_table has it."""
         return arm_table(self.steps, self.chunks)

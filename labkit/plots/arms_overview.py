@@ -6,7 +6,7 @@ base's end-to-end seconds over the arm's, over the steps that both finished.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,6 +35,8 @@ class ArmBar:
     @property
     def label(self) -> str:
         """What is written at the bar: the ratio in words, seconds, n."""
+        if self.seconds is None and not self.failed:
+            return f"{DASH} not measured"
         failed = f", {self.failed} failed" if self.failed else ""
         return f"{_ratio_words(self)}<br>{seconds(self.seconds)}, n = {self.n}{failed}"
 
@@ -47,10 +49,13 @@ class ArmsOverviewInfo:
     bars: tuple[ArmBar, ...]
 
 
-def arms_overview_info(table: pd.DataFrame) -> ArmsOverviewInfo:
-    """From the arm table (one row per arm; columns of labkit.analysis.arms.ArmRow)."""
+def arms_overview_info(table: pd.DataFrame, asked: Sequence[str] = ()) -> ArmsOverviewInfo:
+    """From the arm table (one row per arm; columns of labkit.analysis.arms.ArmRow).
+
+    `asked`: arms that are shown even when they have no row, since a refused arm is a result, too.
+    """
     rows: dict[str, dict[Hashable, Any]] = {str(row["arm"]): row for row in table.to_dict("records")}
-    bars = tuple(_bar(rows[arm]) for arm in arm_order(rows))
+    bars = tuple(_bar(rows[arm]) if arm in rows else _none(arm) for arm in arm_order([*rows, *asked]))
     return ArmsOverviewInfo(caption=_caption(bars), bars=bars)
 
 
@@ -86,6 +91,10 @@ def _bar(row: dict[Hashable, Any]) -> ArmBar:
         failed=int(row["n_failed"]),
         too_few=bool(row["too_few"]),
     )
+
+
+def _none(arm: str) -> ArmBar:
+    return ArmBar(arm=arm, seconds=None, relative=None, n=0, failed=0, too_few=True)
 
 
 def _number(value: Any) -> float | None:

@@ -1,4 +1,4 @@
-"""Where did the prompt's KV blocks come from, turn by turn, and how much could a perfect cache have served?
+"""Where did an arm's prompt tokens come from, turn by turn, and how much could a perfect cache have served?
 
 The bars are the prompt: cached (found in the prefix cache) and computed (the rest), by whichever process. Two lines lie
 over them: the ceiling, which is what an infinite cache of whole blocks could have served, and in split arms the tokens
@@ -109,7 +109,7 @@ def _add_line(
 
 
 def _caption(arm: str, steps: pd.DataFrame) -> Caption:
-    title = f"Where did the prompt's tokens come from under {arm}?"
+    title = f"Where did {arm}'s prompt tokens come from?"
     if not len(steps):
         return Caption(title=title, empty=f"No step of {arm} has reported its prompt tokens yet.")
     prompt, cached = steps["prompt_tokens"].sum(), steps["cached_tokens"].sum(min_count=1)

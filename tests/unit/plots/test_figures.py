@@ -47,6 +47,12 @@ def test_overview_draws_no_bar_for_what_was_not_measured_but_names_it():
     assert "–" in texts(figure)
 
 
+def test_overview_names_an_arm_that_was_asked_for_and_never_measured():
+    info = arms_overview_info(TABLE, asked=["base", "all"])
+    assert [bar.arm for bar in info.bars] == ["base", "prefix", "pd", "all"]
+    assert info.bars[3].label == "– not measured"
+
+
 def test_overview_without_base_says_so():
     info = arms_overview_info(TABLE[TABLE["arm"] == "prefix"].assign(ratio_to_base=None))
     assert info.bars[0].relative is None
