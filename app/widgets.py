@@ -14,6 +14,7 @@ from labkit.experiments.arm_state import ArmState
 from labkit.experiments.jobs import JobStatus
 from labkit.experiments.live import Choice
 from labkit.experiments.view import RunView
+from labkit.experiments.waiting import in_words
 from labkit.plots.theme import Mode
 
 import loaders
@@ -93,8 +94,7 @@ def progress(said: Progress | None) -> None:
         st.progress(0.0, text="starting the run's process")
         return
     share = min(1.0, said.done / said.total) if said.done is not None and said.total else 0.0
-    left = "" if said.eta_s is None else f", about {said.eta_s:.0f} s left"
-    st.progress(share, text=" · ".join(filter(None, (said.stage, said.message))) + left)
+    st.progress(share, text=in_words(said))
 
 
 def run_state(shown: RunView) -> None:

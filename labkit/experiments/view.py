@@ -62,7 +62,7 @@ def view(run: Run) -> RunView:
     lost = {event["arm"]: event for event in events if event["type"] in _LOST}
     return RunView(
         info=run.info,
-        progress=_last_progress(events),
+        progress=last_progress(events),
         steps=run.steps(),
         chunks=run.chunks(),
         refused={arm: str(event.get("message", "")) for arm, event in lost.items()},
@@ -70,7 +70,8 @@ def view(run: Run) -> RunView:
     )
 
 
-def _last_progress(events: Iterable[dict[str, Any]]) -> Progress | None:
+def last_progress(events: Iterable[dict[str, Any]]) -> Progress | None:
+    """What the run said last about how far it is; None when it has not said anything."""
     said = [event for event in events if event["type"] == "progress"]
     if not said:
         return None

@@ -157,7 +157,7 @@ def test_a_run_that_goes_on_shows_how_far_it_is_and_what_it_has(app):
         run(app)
         bar = app.get("progress")[0].proto
         assert bar.value == 25
-        assert bar.text == "measuring base · turn 2, about 33 s left"
+        assert bar.text == "2/8 measuring base: turn 2, about 33 s left"
         assert app.dataframe[0].value["n_steps"][0] == 2
 
 
