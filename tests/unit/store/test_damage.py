@@ -190,3 +190,16 @@ def test_reading_a_dead_run_writes_nothing(store: RunStore):
     store.open(folder).chunks()
     store.list()
     assert {p: p.stat().st_mtime_ns for p in folder.rglob("*")} == before
+
+
+def test_a_run_killed_while_it_was_finishing_has_finished(store: RunStore):
+    run = store.create("quick", {}, {})
+    run.step(a_step(run.id))
+    path = run.folder / "run.json"
+    before = json.loads(path.read_text())
+    run.finish("cancelled", "stopped by the user")
+    path.write_text(json.dumps({**before, "writer": {"pid": 2**22 + 1, "started": 0.0}}))
+    (run.folder / "steps.parquet").unlink()
+    opened = store.open(run.id)
+    assert (opened.info.state, opened.info.note) == ("cancelled", "stopped by the user")
+    assert opened.steps()["turn"].tolist() == [1]

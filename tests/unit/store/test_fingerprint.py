@@ -64,7 +64,7 @@ def repository(tmp_path: Path) -> Path:
     if shutil.which("git") is None:
         pytest.skip("git is not installed: what labkit reads from .git cannot be compared with it")
     git(tmp_path, "init", "-q")
-    for name in ("a.txt", "sub folder/größe.txt", "x" * 80 + ".txt"):
+    for name in ("a.txt", "sub folder/größe.txt", *("x" * length for length in range(70, 79))):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(name)
     (tmp_path / "link").symlink_to("a.txt")
