@@ -2,7 +2,7 @@
 
 Copies the project's files into a temporary folder and runs its set-up there, so the environment is new while the
 installers' download caches are whatever they are: run it twice for the warm figure. Needs 4 GB in the temporary folder
-(TMPDIR), which is removed afterwards. The last line of the output is the result as JSON; a step that did not run is null.
+(TMPDIR), which is removed afterwards. The last line of the output is the result as JSON.
 """
 
 from __future__ import annotations
