@@ -24,7 +24,7 @@ def _folder(variable: str, default: Path) -> Path:
 
 
 def runs_dir() -> Path:
-    """The folder of run folders, the same for CLI, app and notebooks whatever their working folder; may not exist yet."""
+    """The folder of run folders, the same for CLI, app and notebooks wherever they run; may not exist yet."""
     return _folder("LABKIT_RUNS", (_PROJECT if (_PROJECT / "pyproject.toml").is_file() else Path()) / "runs")
 
 
