@@ -1,0 +1,154 @@
+"""`labkit up`, `ps`, `logs` and `down`: the engines of this machine."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
+from rich.table import Table
+
+from labkit.cli.plan import DEFAULT_PROFILE, ArmOption, MethodOption, ProfileOption, planned
+from labkit.core import progress
+from labkit.core.clock import SystemClock
+from labkit.core.errors import BadInput
+from labkit.engines.fleet import Fleet
+from labkit.engines.plan import Plan
+from labkit.engines.profiles import load_profile
+from labkit.engines.registry import Engine
+
+EngineArgument = Annotated[str | None, typer.Argument(help="Id of the engine, or a part of it; see labkit ps.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the fleet's commands to the command line."""
+    for command in (up, ps, logs, down):
+        app.command()(command)
+
+
+def up(
+    profile: ProfileOption = DEFAULT_PROFILE,
+    arm: ArmOption = "prefix",
+    spec_method: MethodOption = None,
+    salted: Annotated[bool, typer.Option(help="Quick mode: prefix caching is switched per request.")] = False,
+) -> None:
+    """Start the engine of an arm, or find the one that is up. It keeps running; end it with [bold]labkit down[/bold].
+
+    Example: [bold]labkit up --arm prefix+spec[/bold]
+    """
+    plan = planned(load_profile(profile), arm, spec_method, salted)
+    engine = asyncio.run(_up(plan))
+    typer.echo(f"{engine.id} is up: {engine.base_url}/v1 serves {engine.model}")
+
+
+def ps() -> None:
+    """Show the engines that are up, starting, dead, or left behind by a crash.
+
+    Example: [bold]labkit ps[/bold]
+    """
+    table = Table("engine", "status", "serves", "url", "processes", "up for")
+    engines = Fleet().ps()
+    for engine in engines:
+        roles = ", ".join(f"{process.role} {process.pid}" for process in engine.processes)
+        table.add_row(engine.id, _status(engine), engine.model, engine.base_url, roles, _age(engine))
+    Console().print(table if engines else "no engine is up; start one with: labkit up --arm prefix")
+    if any(engine.status in ("dead", "orphaned") for engine in engines):
+        Console().print("Dead and orphaned engines are cleaned up by: labkit down ENGINE")
+
+
+def logs(
+    engine: EngineArgument = None,
+    role: Annotated[str | None, typer.Option(help="engine, prefill, decode or router. Default: all.")] = None,
+    lines: Annotated[int, typer.Option("--lines", "-n", min=1, help="How many of the last lines.")] = 40,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on printing until Ctrl-C.")] = False,
+) -> None:
+    """Print the last lines that an engine's processes wrote.
+
+    Example: [bold]labkit logs prefix --role engine --follow[/bold]
+    """
+    fleet = Fleet()
+    found = _the(fleet, engine)
+    for process in found.processes if role is None else (found.process(role),):
+        for line in fleet.log_tail(found, process.role, lines):
+            typer.echo(f"{process.role} | {line}")
+    if follow:
+        chosen = found.processes if role is None else (found.process(role),)
+        _follow({process.role: Path(process.log) for process in chosen})
+
+
+def down(
+    engine: EngineArgument = None,
+    everything: Annotated[bool, typer.Option("--all", help="Every engine, and what crashes left behind.")] = False,
+) -> None:
+    """End an engine: ask its processes, wait, then kill what is left of their groups.
+
+    Example: [bold]labkit down --all[/bold]
+    """
+    fleet = Fleet()
+    if everything and engine is not None:
+        raise BadInput("ENGINE", engine, "nothing, together with --all")
+    ended = fleet.down() if everything else fleet.down(_the(fleet, engine).id)
+    for gone in ended:
+        typer.echo(f"{gone.id} is down")
+    if not ended:
+        typer.echo("no engine was up")
+
+
+async def _up(plan: Plan) -> Engine:
+    """With a bar, and with SIGTERM treated like Ctrl-C: both end what was started."""
+    task = asyncio.current_task()
+    if task is not None:
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    columns = (SpinnerColumn(), BarColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        line = bar.add_task(f"starting {plan.arm}", total=plan.expected_start_s)
+
+        def show(now: progress.Progress) -> None:
+            bar.update(line, description=now.message, completed=min(now.done or 0.0, now.total or 1e9), total=now.total)
+
+        return await Fleet().up(plan, show)
+
+
+def _the(fleet: Fleet, engine: str | None) -> Engine:
+    """The named engine, or the only one."""
+    engines = fleet.ps()
+    if engine is None and len(engines) == 1:
+        return engines[0]
+    if engine is None:
+        ids = ", ".join(found.id for found in engines) or "none is up"
+        raise BadInput("ENGINE", "", ids, "Name one of them, or start one: labkit up --arm prefix")
+    return fleet.get(engine)
+
+
+def _status(engine: Engine) -> str:
+    dead = engine.dead_roles
+    return f"{engine.status} ({', '.join(dead)} ended)" if engine.status == "dead" and dead else engine.status
+
+
+def _age(engine: Engine) -> str:
+    started = min((process.created for process in engine.processes), default=engine.owner.created)
+    minutes, seconds = divmod(int(SystemClock().wall().timestamp() - started), 60)
+    return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min {seconds} s"
+
+
+def _follow(files: dict[str, Path]) -> None:
+    """What is appended from now on, until Ctrl-C."""
+    opened = {role: path.open(encoding="utf-8", errors="replace") for role, path in files.items()}
+    for log in opened.values():
+        log.seek(0, 2)
+    try:
+        while True:
+            for role, log in opened.items():
+                for line in log:
+                    typer.echo(f"{role} | {line.rstrip()}")
+            time.sleep(0.3)
+    except KeyboardInterrupt:
+        return
+    finally:
+        for log in opened.values():
+            log.close()
