@@ -8,6 +8,7 @@ import pandas as pd
 
 from labkit.core.arms import arm_named
 from labkit.core.records import ChunkRecord, StepRecord
+from labkit.traffic.recording import RecordedStep, Recording, RecordingHeader
 
 KINDS = ("plan", "act", "observe", "act", "answer")
 
@@ -74,3 +75,20 @@ def chunks(of: StepRecord) -> list[ChunkRecord]:
 def frame(records: Sequence[StepRecord]) -> pd.DataFrame:
     """The records as the table that the store returns."""
     return pd.DataFrame([record.to_dict() for record in records])
+
+
+def recording(name: str = "tiny", turns: int = 4) -> Recording:
+    """A few requests that anything can answer."""
+    steps = tuple(
+        RecordedStep(
+            turn=turn,
+            kind="act",
+            append=[{"role": "user", "content": f"Count to {turn}. " * 20}],
+            reply={"role": "assistant", "content": "One, two, three."},
+            request={"max_tokens": 8},
+        )
+        for turn in range(1, turns + 1)
+    )
+    return Recording(
+        header=RecordingHeader(name=name, task=name, decided_by="scripted", model="any", tools=[]), steps=steps
+    )

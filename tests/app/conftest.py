@@ -7,27 +7,11 @@ from pathlib import Path
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
+from synthetic import recording
 
-from labkit.traffic.recording import RecordedStep, Recording, RecordingHeader, save
+from labkit.traffic.recording import save
 
 APP = Path(__file__).parents[2] / "app" / "streamlit_app.py"
-
-
-def recording(name: str = "tiny", turns: int = 4) -> Recording:
-    """A few requests that anything can answer."""
-    steps = tuple(
-        RecordedStep(
-            turn=turn,
-            kind="act",
-            append=[{"role": "user", "content": f"Count to {turn}. " * 20}],
-            reply={"role": "assistant", "content": "One, two, three."},
-            request={"max_tokens": 8},
-        )
-        for turn in range(1, turns + 1)
-    )
-    return Recording(
-        header=RecordingHeader(name=name, task=name, decided_by="scripted", model="any", tools=[]), steps=steps
-    )
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,7 @@ import dataclasses
 import json
 
 import pytest
-from runs import ended, started, write
+from run_folders import ended, started, write
 from synthetic import failed, steps
 
 from labkit.core.arms import arm_named

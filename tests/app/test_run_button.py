@@ -1,0 +1,84 @@
+"""Run and Stop for real: the page's job is a process, its engines are processes, only the model is a fake."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import fake_vllm
+import loaders
+import pytest
+from synthetic import recording
+
+from labkit.engines.fleet import Fleet
+from labkit.experiments import jobs
+from labkit.traffic.recording import save
+
+
+@pytest.fixture
+def page(app, machine, monkeypatch):
+    """The page with one profile, whose `vllm` is the fake; whatever is up at the end is ended."""
+    profile, path = fake_vllm.install(machine / "fake", os.environ["PATH"])
+    monkeypatch.setenv("PATH", path)
+    monkeypatch.setattr(loaders, "profiles", lambda: [str(profile)])
+    app.run()
+    yield app
+    for job in jobs.jobs():
+        jobs.cancel(job.id)
+    Fleet().down()
+
+
+def until(app, happened, seconds: float = 30.0) -> None:
+    """Rerun the page, as its fragments would, until it shows what it should."""
+    deadline = time.monotonic() + seconds
+    while not happened():
+        assert time.monotonic() < deadline, app
+        time.sleep(0.2)
+        app.run()
+        assert not app.exception
+
+
+def newest():
+    return jobs.status(jobs.jobs()[0].id)
+
+
+def test_run_measures_both_arms_and_leaves_the_arm_warm(page):
+    page.toggle(key="prefix_caching").set_value(True).run()
+    page.slider(key="steps").set_value(3).run()
+    page.button(key="run").click().run()
+    assert page.button(key="run").disabled
+    assert not page.button(key="stop").disabled
+    until(page, lambda: newest().state == "done" and not page.button(key="run").disabled)
+    table = page.dataframe[0].value.set_index("arm")
+    assert dict(table["n_steps"]) == {"base": 3, "prefix": 3}
+    assert table["hit_rate"]["base"] == 0
+    assert table["hit_rate"]["prefix"] == pytest.approx(table["hit_ceiling"]["prefix"])
+    assert sum("warm" in text.value for text in page.markdown) == 2
+
+
+def test_stop_ends_the_run_and_keeps_what_it_has(page, machine):
+    save(recording("tiny", turns=300), machine / "data" / "recordings" / "tiny.jsonl")
+    loaders.turns_of.clear()
+    page.slider(key="steps").set_value(4)
+    page.run()
+    page.slider(key="steps").set_value(300).run()
+    page.button(key="run").click().run()
+    until(page, lambda: newest().run is not None and len(newest().run.steps()) > 3)
+    page.run()
+    page.button(key="stop").click().run()
+    until(page, lambda: not page.button(key="run").disabled)
+    assert newest().state == "cancelled"
+    assert page.dataframe[0].value["n_steps"][0] > 0
+    assert not [engine for engine in Fleet().ps() if engine.alive]
+
+
+def test_a_job_that_dies_at_once_shows_what_it_printed(page, machine):
+    save(recording("tiny"), machine / "data" / "recordings" / "other.jsonl")
+    loaders.recordings.clear()
+    page.run()
+    page.selectbox(key="recording").select("other").run()
+    (machine / "data" / "recordings" / "other.jsonl").write_text("not a recording")
+    page.button(key="run").click().run()
+    until(page, lambda: not page.button(key="run").disabled)
+    assert "ended before it had begun" in page.error[0].value
+    assert "other.jsonl" in "".join(code.value for code in page.code)
