@@ -7,6 +7,7 @@ from contextlib import aclosing
 from labkit.core.errors import EngineBusy, EngineError
 from labkit.engines.client import EngineClient
 from labkit.experiments.design import Block
+from labkit.experiments.keep_logs import kept_logs
 from labkit.experiments.meter import Meter
 from labkit.experiments.rows import Around, Rows, rows_of
 from labkit.experiments.serving import Served
@@ -23,7 +24,7 @@ async def measure(session: Session, block: Block, number: int) -> None:
     measured_before = session.reporter.done
     try:
         served = await _serve(session, block, number)
-        with session.provider.locked(served, session.writer.id):
+        with session.provider.locked(served, session.writer.id), kept_logs(served, session.writer.log_dir):
             async with EngineClient(served.base_url, served.model, session.clock) as client:
                 await session.learn_ceilings(client, served)
                 await _warm_up(session, block, served, client)

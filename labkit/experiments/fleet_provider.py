@@ -16,6 +16,7 @@ from labkit.core.arms import Arm
 from labkit.core.errors import EngineDied
 from labkit.core.progress import OnProgress, silent
 from labkit.engines.fleet import Fleet
+from labkit.engines.machine import usable_cores
 from labkit.engines.plan import Plan, make_plan
 from labkit.engines.profiles import Profile
 from labkit.engines.registry import Engine
@@ -38,8 +39,10 @@ class FleetProvider:
         self._started: dict[str, Engine] = {}
 
     def plan(self, arm: Arm) -> Plan:
-        """The plan of this arm. Raises UnknownName for a drafter that the profile does not have."""
-        return make_plan(self._profile, arm, spec_method=self._spec_method, salted=not self._strict)
+        """The plan of this arm on this machine's cores. Raises UnknownName for a drafter that the profile has not."""
+        return make_plan(
+            self._profile, arm, spec_method=self._spec_method, salted=not self._strict, cores=usable_cores()
+        )
 
     def starts(self, arms: Sequence[Arm]) -> list[float]:
         plans = [self.plan(arm) for arm in arms]

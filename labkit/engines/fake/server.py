@@ -66,6 +66,7 @@ class FakeEngine:
         app.router.add_get("/v1/models", self._models)
         app.router.add_post("/tokenize", self._tokenize)
         app.router.add_post("/reset_prefix_cache", self._reset)
+        app.router.add_post("/v1/completions", self._complete)
         app.router.add_post("/v1/chat/completions", self._chat)
         return app
 
@@ -88,6 +89,14 @@ class FakeEngine:
     async def _reset(self, _: web.Request) -> web.Response:
         self._core.cache.clear()
         return web.json_response({"success": True})
+
+    async def _complete(self, request: web.Request) -> web.Response:
+        """One token: what the fleet asks for before it takes an engine for ready. Nothing is cached or counted."""
+        body: dict[str, Any] = await request.json()
+        if body.get("model") != self.model:
+            return _refusal(404, f"The model `{body.get('model')}` does not exist. Valid aliases: {self.model}.")
+        choice = {"index": 0, "text": "x", "logprobs": None, "finish_reason": "length"}
+        return web.json_response({"object": "text_completion", "model": self.model, "choices": [choice]})
 
     async def _chat(self, request: web.Request) -> web.StreamResponse:
         body: dict[str, Any] = await request.json()
