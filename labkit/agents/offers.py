@@ -43,14 +43,16 @@ def offers(calls: Sequence[Call], files: Sequence[str]) -> tuple[Offer, ...]:
 
 
 def _worth(name: str, calls: Sequence[Call]) -> bool:
+    """Not what has just failed; the list once; tests once per change; the end after a change was tried and tested."""
     if calls and calls[-1].name == name and not calls[-1].ok:
         return False
+    made = {call.name for call in calls}
     tested = any(call.name == "run_tests" for call in _since_edit(calls))
     if name == "list_files":
-        return not any(call.name == name for call in calls)
+        return name not in made
     if name == "run_tests":
         return not tested
-    return tested or name != "finish"
+    return name != "finish" or (tested and "edit_file" in made)
 
 
 def _since_edit(calls: Sequence[Call]) -> Sequence[Call]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from dataclasses import replace
 
 import typer
 from rich.console import Console
@@ -34,12 +35,16 @@ def work(asked: AgentAsked) -> Recording:
     def stopping(number: signal.Signals) -> None:
         console.print(f"\n{number.name}: putting things away; the run so far is kept.", highlight=False)
 
+    def show(step: Step) -> None:
+        console.print(line(step, console.width))
+
     provider = FleetProvider(Fleet(), load_profile(asked.profile))
     try:
-        with drawn(console) as on_progress:
+        with drawn(console) as tell:
+            # Without its counts a start is one line in a log, not one a second.
             live = run_live(
-                asked, provider, on_step=lambda step: console.print(line(step, console.width)), on_progress=on_progress
-            )  # fmt: skip
+                asked, provider, on_step=show, on_progress=lambda p: tell(replace(p, done=None, total=None))
+            )
             done = run_until_signal(live, stopping)
     except Stopped as stopped:
         raise typer.Exit(stopped.exit_status) from None
@@ -55,7 +60,7 @@ def line(step: Step, width: int) -> Text:
     if step.error:
         return text.append(f"failed: {step.error}", "red")
     numbers = _numbers(step)
-    room = max(20, width - text.cell_len - len(numbers) - 2)
+    room = max(12, width - text.cell_len - len(numbers) - 2)
     return text.append(f"{_short(_said(step), room):<{room}}  ").append(numbers, "dim")
 
 
