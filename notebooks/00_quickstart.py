@@ -20,8 +20,8 @@
 # **What you'll learn:** what prefix caching and speculation each take off a turn, why, and when a ratio can be
 # believed.
 #
-# **What you'll need:** the environment of `make setup` and the model (`labkit models fetch smollm2-135m`). Two cores
-# and about six minutes with the values below; or a run that is there already (`ENGINE = "stored"`), and no time at
+# **What you'll need:** the environment of `make setup` and the model (`labkit models fetch smollm2-135m-instruct`). Two
+# cores and about six minutes with the values below; or a run that is there already (`ENGINE = "stored"`), and no time at
 # all.
 
 # %% tags=["parameters"]
