@@ -50,6 +50,6 @@ lock: setup ## Write the lock again from requirements/cpu.in
 	$(BIN)/python requirements/lock.py
 
 clean: ## End the engines that are up, then remove .venv and caches (runs and models stay)
-	@if [ -x $(BIN)/labkit ]; then $(BIN)/labkit fleet down || echo "Engines may still be up: see ps -e"; fi
+	@if [ -x $(BIN)/labkit ]; then $(BIN)/labkit down --all || echo "Engines may still be up: see ps -e"; fi
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache *.egg-info plugins/*/*.egg-info plugins/*/build
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

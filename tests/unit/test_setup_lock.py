@@ -82,7 +82,7 @@ def test_demo_sets_up_fetches_and_measures_in_this_order():
 
 def test_clean_ends_the_engines_before_it_removes_the_command_that_can():
     told = _make("-n", "clean")
-    assert told.index("labkit fleet down") < told.index("rm -rf .venv")
+    assert told.index("labkit down --all") < told.index("rm -rf .venv")
 
 
 def test_notebooks_listen_on_this_machine_only():
