@@ -16,6 +16,7 @@ from pathlib import Path
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 
 from labkit.analysis.arms import arm_table
 from labkit.cli.progress_view import drawn
@@ -83,7 +84,9 @@ def show(run: Run, console: Console, *, as_json: bool = False) -> None:
     table = arm_table(steps, run.chunks())
     if len(table):
         console.print(arm_table_view(table, console.width))
-    console.print(f"[bold]{info.state}[/] {info.note}".rstrip(), highlight=False)
+    asked = Asked.from_dict(info.asked)
+    console.print(f"{asked.recording}: {asked.in_words()}.", highlight=False, markup=False, soft_wrap=True)
+    console.print(f"[bold]{info.state}[/] {escape(info.note)}".rstrip(), highlight=False)
     console.print(f"Run folder: {run.folder}", highlight=False, soft_wrap=True)
     console.print(f"See it again: labkit show {run.id}. Dashboard: make app. Notebooks: make lab.", highlight=False)
     if as_json:

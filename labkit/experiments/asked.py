@@ -40,6 +40,12 @@ class Asked(Record):
         """How each block is replayed. Raises BadInput."""
         return ReplayOptions(steps=self.steps, history=self.history, mode=self.mode, gaps=self.gaps)
 
+    def in_words(self) -> str:
+        """What the times mean: how it was replayed, in one line."""
+        gaps = "recorded gaps slept" if self.gaps else "gaps left out"
+        order = "fixed order" if self.seed is None else f"block-randomised order (seed {self.seed})"
+        return f"{self.mode} replay, {self.history} history, {gaps}, {order}"
+
     def blocks(self) -> list[Block]:
         """What is measured, in order. Raises BadInput and UnknownName."""
         arms = [arm_named(label) for label in self.arms]

@@ -11,15 +11,17 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from itertools import pairwise
+from typing import Any
 
 from labkit.core.arms import Arm
-from labkit.core.errors import EngineDied
+from labkit.core.errors import EngineDied, EngineError
 from labkit.core.progress import OnProgress, silent
 from labkit.engines.fleet import Fleet
 from labkit.engines.machine import usable_cores
 from labkit.engines.plan import Plan, make_plan
 from labkit.engines.profiles import Profile
 from labkit.engines.registry import Engine
+from labkit.experiments.fingerprint import fingerprint
 from labkit.experiments.serving import Served, SwitchedBy
 
 _LOG_LINES = 20
@@ -37,12 +39,16 @@ class FleetProvider:
         self._spec_method, self._strict = spec_method, strict
         self._current: Engine | None = None
         self._started: dict[str, Engine] = {}
+        self._refused: dict[str, EngineError] = {}
 
     def plan(self, arm: Arm) -> Plan:
         """The plan of this arm on this machine's cores. Raises UnknownName for a drafter that the profile has not."""
         return make_plan(
             self._profile, arm, spec_method=self._spec_method, salted=not self._strict, cores=usable_cores()
         )
+
+    def fingerprint(self, arms: Sequence[Arm]) -> dict[str, Any]:
+        return fingerprint(self._profile, [self.plan(arm) for arm in arms])
 
     def starts(self, arms: Sequence[Arm]) -> list[float]:
         plans = [self.plan(arm) for arm in arms]
@@ -59,10 +65,21 @@ class FleetProvider:
         if self._current and (engine is None or engine.id != self._current.id):
             await self._end(self._current)
         if engine is None:
-            engine = await self._fleet.up(plan, on_progress)
-            self._started[engine.id] = engine
+            engine = await self._start(plan, on_progress)
         self._current = engine
         return self._served(engine, arm)
+
+    async def _start(self, plan: Plan, on_progress: OnProgress) -> Engine:
+        """Start it; what was refused once in this run is not tried again for the arm that would share it."""
+        if plan.key in self._refused:
+            raise self._refused[plan.key]
+        try:
+            engine = await self._fleet.up(plan, on_progress)
+        except EngineError as error:
+            self._refused[plan.key] = error
+            raise
+        self._started[engine.id] = engine
+        return engine
 
     def _served(self, engine: Engine, arm: Arm) -> Served:
         salted = not self._strict and not arm.prefix_caching

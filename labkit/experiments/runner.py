@@ -39,12 +39,14 @@ async def run_replay(
 ) -> Run:
     """Replay a recording under every arm that is asked for, and return the run that it became.
 
-    `on_created` is told the run's folder as soon as there is one. Raises BadInput and UnknownName before there is one.
+    `on_created` is told the run's folder as soon as there is one. Raises BadInput, UnknownName
+    and WeightsError before there is one.
     Cancelling marks the run `cancelled`. Engines that the run started are ended, however it ends.
     """
     recording, order, clock = _checked(asked), asked.blocks(), clock or SystemClock()
     store = store or RunStore(clock=clock)
-    with store.create(experiment, asked.to_dict(), host_fingerprint()) as writer:
+    fingerprint = {**host_fingerprint(), **provider.fingerprint([block.arm for block in order])}
+    with store.create(experiment, asked.to_dict(), fingerprint) as writer:
         on_created(writer.folder)
         session = _session(writer, asked, recording, provider, order, on_progress, clock)
         async with sampled(writer, clock):

@@ -47,6 +47,10 @@ class Served:
 class EngineProvider(Protocol):
     """Engines for arms. One arm is served at a time; asking for the next one may end the engine of the last."""
 
+    def fingerprint(self, arms: Sequence[Arm]) -> dict[str, Any]:
+        """What the run's fingerprint should say of the engines of these arms. Raises WeightsError: nothing to serve."""
+        ...
+
     def starts(self, arms: Sequence[Arm]) -> list[float]:
         """For each of these arms, served in this order: seconds of the engine start before it; 0: none."""
         ...
@@ -79,6 +83,9 @@ class StaticProvider:
     model: str
     block_size: int | None = None
     salted: bool = True
+
+    def fingerprint(self, arms: Sequence[Arm]) -> dict[str, Any]:
+        return {"engines": {arm.label: self.urls.get(arm.label) for arm in arms}, "model": self.model}
 
     def starts(self, arms: Sequence[Arm]) -> list[float]:
         return [0.0] * len(arms)

@@ -4,7 +4,7 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -29,6 +29,9 @@ class FakePlans(FleetProvider):
 
     refusing: tuple[str, ...] = ()
     dials: tuple[str, ...] = ()
+
+    def fingerprint(self, arms: Sequence[Arm]) -> dict[str, object]:
+        return {}  # fakes have no weights
 
     def plan(self, arm: Arm) -> Plan:
         real = super().plan(arm)
