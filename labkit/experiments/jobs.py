@@ -131,7 +131,7 @@ def _folder(job_id: str) -> Path:
 def _job(job_id: str) -> Job:
     path = _folder(job_id) / _JOB
     if not path.is_file():
-        raise unknown("job", job_id, [job.id for job in jobs()], "labkit run --jobs")
+        raise unknown("job", job_id, [job.id for job in jobs()], "labkit runs")
     return Job.from_dict(json.loads(path.read_text(encoding="utf-8")))
 
 
