@@ -32,6 +32,7 @@ Model = Annotated[
 ToolMode = Annotated[
     Mode, typer.Option(help="How calls are kept well-formed: by a grammar (small models) or tool_choice=required.")
 ]
+Steps = Annotated[int | None, typer.Option(min=2, help="Most LLM calls, the answer included; default: the task's.")]
 Keep = Annotated[bool, typer.Option("--keep", help="Leave the engine up afterwards.")]
 
 
@@ -80,6 +81,7 @@ def agent(
     profile: Profile = DEFAULT_PROFILE,
     model: Model = Who.engine,
     tool_mode: ToolMode = Mode.grammar,
+    steps: Steps = None,
     keep: Keep = False,
 ) -> None:
     """Let an agent repair a small package, and watch every step. A hidden check says whether it did.
@@ -91,12 +93,11 @@ def agent(
     from labkit.cli.agent_view import work
     from labkit.experiments.agent_run import AgentAsked
 
-    work(
-        AgentAsked(
-            task=task, arm=arm, profile=profile, model=model.value, tool_mode=tool_mode.value,
-            with_engine=model is Who.engine, keep=keep,
-        )
+    asked = AgentAsked(
+        task=task, arm=arm, profile=profile, model=model.value, tool_mode=tool_mode.value,
+        steps=steps, with_engine=model is Who.engine, keep=keep,
     )  # fmt: skip
+    work(asked)
 
 
 def record(
@@ -106,6 +107,7 @@ def record(
     profile: Profile = DEFAULT_PROFILE,
     model: Model = Who.engine,
     tool_mode: ToolMode = Mode.grammar,
+    steps: Steps = None,
     keep: Keep = False,
 ) -> None:
     """Like agent, and keep the exact requests, replies and tool results, to replay them under any arm.
@@ -120,7 +122,9 @@ def record(
     from labkit.experiments.agent_run import AgentAsked
     from labkit.traffic.recording import save
 
-    asked = AgentAsked(task=task, arm=arm, profile=profile, model=model.value, tool_mode=tool_mode.value, keep=keep)
+    asked = AgentAsked(
+        task=task, arm=arm, profile=profile, model=model.value, tool_mode=tool_mode.value, steps=steps, keep=keep
+    )  # fmt: skip
     recording = work(asked)
     save(replace(recording, header=replace(recording.header, name=out.stem)), out)
     Console().print(f"Recording: {out} ({len(recording.steps)} steps). Replay it: labkit replay {out}", highlight=False)

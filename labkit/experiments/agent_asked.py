@@ -23,6 +23,7 @@ class AgentAsked(Record):
     """What an agent run was asked to do; `run.json` keeps it. `model`: who decides, the engine's model or a script.
 
     `with_engine`: serve the arm even for a script, whose tokens it then counts.
+    `steps`: most LLM calls; None: as many as the task says.
     """
 
     task: str
@@ -31,6 +32,7 @@ class AgentAsked(Record):
     model: Literal["engine", "scripted"] = "engine"
     tool_mode: ToolMode = "grammar"
     with_engine: bool = True
+    steps: int | None = None
     keep: bool = False
 
 

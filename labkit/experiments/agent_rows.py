@@ -54,12 +54,14 @@ def counting(tokenizer: Tokenizer) -> Count:
     return count
 
 
-def generated(prompt: list[int], told: list[int]) -> int:
+def generated(prompt: list[int], told: list[int]) -> int | None:
     """How many tokens a model would have generated to say what `told` holds beyond `prompt`, its end mark included.
 
     In ChatML a reply is followed by its end mark, a line break and the next opening, and the opening's first token is
-    the prompt's first token, too.
+    the prompt's first token, too. None: this is another template, and nobody knows.
     """
     beyond = told[len(prompt) :]
+    if prompt[0] not in beyond:
+        return None
     opening = len(beyond) - 1 - beyond[::-1].index(prompt[0])
     return opening - 1

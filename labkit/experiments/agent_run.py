@@ -16,6 +16,7 @@ from labkit.agents.tasks import Task, load_task, passed
 from labkit.agents.tools import Toolbox
 from labkit.core.arms import arm_named
 from labkit.core.clock import Clock, SystemClock
+from labkit.core.errors import BadInput
 from labkit.core.progress import OnProgress, silent
 from labkit.experiments.agent_asked import AgentAsked, header_of, place_of
 from labkit.experiments.agent_model import Recorder, model_of
@@ -48,7 +49,7 @@ async def run_live(
     clock: Clock | None = None,
 ) -> AgentRun:
     """Let an agent work at a task, judge what it left, and return the run. Raises UnknownName, EngineError."""
-    task, clock = load_task(asked.task), clock or SystemClock()
+    task, clock = _task(asked), clock or SystemClock()
     arm_named(asked.arm)
     store = store or RunStore(clock=clock)
     with store.create("agent", asked.to_dict(), host_fingerprint()) as writer:
@@ -58,6 +59,15 @@ async def run_live(
         writer.event("outcome", **dataclasses.asdict(outcome))
         writer.finish("partial" if outcome.stop_reason == "error" else "done", outcome.error or "")
     return AgentRun(run=store.open(writer.id), outcome=outcome, recording=recording)
+
+
+def _task(asked: AgentAsked) -> Task:
+    task = load_task(asked.task)
+    if asked.steps is None:
+        return task
+    if asked.steps < 2:
+        raise BadInput("steps", asked.steps, "2 or more: a plan and an answer")
+    return dataclasses.replace(task, limits=dataclasses.replace(task.limits, steps=asked.steps))
 
 
 @asynccontextmanager
