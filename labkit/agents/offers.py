@@ -43,8 +43,8 @@ def offers(calls: Sequence[Call], files: Sequence[str]) -> tuple[Offer, ...]:
 
 
 def _worth(name: str, calls: Sequence[Call]) -> bool:
-    """Not what has just failed; the list once; tests once per change; the end after a change was tried and tested."""
-    if calls and calls[-1].name == name and not calls[-1].ok:
+    """The list once, tests once per change, the end after a change was tried and tested; not what keeps failing."""
+    if _failing(name, calls):
         return False
     made = {call.name for call in calls}
     tested = any(call.name == "run_tests" for call in _since_edit(calls))
@@ -53,6 +53,13 @@ def _worth(name: str, calls: Sequence[Call]) -> bool:
     if name == "run_tests":
         return not tested
     return name != "finish" or (tested and "edit_file" in made)
+
+
+def _failing(name: str, calls: Sequence[Call]) -> bool:
+    """It failed just now, or the last two times."""
+    just_now = bool(calls) and calls[-1].name == name and not calls[-1].ok
+    last_two = [call.ok for call in calls if call.name == name][-2:]
+    return just_now or last_two == [False, False]
 
 
 def _since_edit(calls: Sequence[Call]) -> Sequence[Call]:

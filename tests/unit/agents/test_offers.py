@@ -47,6 +47,12 @@ def test_what_has_just_failed_is_not_offered():
     assert "search_code" in names(call("search_code", ok=False), call("list_files"))
 
 
+def test_what_failed_twice_is_given_up():
+    lost, found, other = call("search_code", ok=False), call("search_code"), call("read_file", "pkg/b.py")
+    assert "search_code" not in names(lost, other, lost, other)
+    assert "search_code" in names(lost, other, found, lost, other)
+
+
 def test_finish_needs_a_change_that_was_tried_and_tested():
     read, edit, test = call("read_file", "pkg/a.py"), call("edit_file", "pkg/a.py"), call("run_tests")
     assert "finish" not in names(test)
