@@ -21,8 +21,8 @@
 # believed.
 #
 # **What you'll need:** the environment of `make setup` and the model (`labkit models fetch smollm2-135m-instruct`). Two
-# cores and about six minutes with the values below; or a run that is there already (`ENGINE = "stored"`), and no time at
-# all.
+# cores and about six minutes with the values below; or a run that is there already (`ENGINE = "stored"`), and no time
+# at all.
 
 # %% tags=["parameters"]
 PROFILE = "cpu-smollm2"
