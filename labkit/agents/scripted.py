@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from labkit.agents.prompts import kind_asked
-from labkit.core.chat import ChatRequest, Chunk, Message, Reply, Usage
+from labkit.core.chat import ChatRequest, Message, Reply, Usage
 from labkit.core.clock import Clock, SystemClock
 from labkit.core.errors import BadInput
 from labkit.core.records import Kind
@@ -47,7 +47,7 @@ class Script:
 
 @dataclass
 class ScriptedModel:
-    """Answers from a script. `count` fills `usage`."""
+    """Answers from a script. `count` fills `usage`. No token is generated, so no time of a token is told."""
 
     script: Script = field(default_factory=Script)
     count: Count = uncounted
@@ -59,11 +59,9 @@ class ScriptedModel:
         kind, done = kind_asked(request.messages), _acts_in(request.messages)
         message = self._act(done) if kind == "act" else {"role": "assistant", "content": self._text(kind, done)}
         usage = await self.count(request, message)
-        now = self.clock.now()
-        chunk = Chunk(t=now, kind="tool" if kind == "act" else "content", chars=len(json.dumps(message)))
         return Reply(
-            message=message, finish_reason="tool_calls" if kind == "act" else "stop", usage=usage, chunks=(chunk,),
-            t_send=started, t_first_token=now, t_first_visible=now, t_last=now, t_end=now,
+            message=message, finish_reason="tool_calls" if kind == "act" else "stop", usage=usage, chunks=(),
+            t_send=started, t_first_token=None, t_first_visible=None, t_last=None, t_end=self.clock.now(),
         )  # fmt: skip
 
     def _act(self, done: int) -> Message:

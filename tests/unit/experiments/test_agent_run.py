@@ -120,6 +120,8 @@ async def test_a_script_needs_no_engine(store: RunStore):
     assert done.recording.header.decided_by == "scripted"
     assert set(done.run.steps()["arm"]) == {"none"}
     assert done.run.steps()["prompt_tokens"].isna().all()
+    assert done.run.steps()["t_first_token"].isna().all()
+    assert done.run.chunks().empty
 
 
 async def test_a_script_is_counted_by_the_engine(store: RunStore):
