@@ -7,13 +7,19 @@ from labkit.engines.fleet import Fleet
 from labkit.engines.profiles import list_profiles
 from labkit.experiments import live
 from labkit.experiments.arm_state import ArmState, arm_states
+from labkit.experiments.catalogue import QUICK_RECORDING
 from labkit.experiments.jobs import JobStatus
 from labkit.experiments.view import RunView, label, view
 from labkit.store.runs import RunStore
 from labkit.traffic.recording import list_recordings, named
 
 profiles = st.cache_data(list_profiles, ttl="60s", max_entries=1)
-recordings = st.cache_data(list_recordings, ttl="10s", max_entries=1)
+
+
+@st.cache_data(ttl="10s", max_entries=1)
+def recordings() -> list[str]:
+    """The recordings that come with the project, the one of the quick look first."""
+    return sorted(list_recordings(), key=lambda name: name != QUICK_RECORDING)
 
 
 @st.cache_data(ttl="60s", max_entries=50)

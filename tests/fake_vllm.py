@@ -20,6 +20,7 @@ from labkit.engines.fake import FakeDials, FakeEngine
 PROFILE = Path(__file__).parents[1] / "labkit" / "engines" / "profiles" / "cpu-smollm2.toml"
 CHANGES = {
     'name = "cpu-smollm2"': 'name = "fake"',
+    'weights = "smollm2-135m-instruct"': 'path = "any"',
     'command = "python"': 'command = "vllm"',
     "fast_start = true": "fast_start = false",
     "memory_gib = 3.5": "memory_gib = 0.1",

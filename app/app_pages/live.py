@@ -75,16 +75,17 @@ def follow(run_id: str) -> None:
 
 def results(shown: RunView) -> None:
     """What a run has measured so far."""
+    steps, drafts = shown.steps, acceptance_by_kind_info(shown.steps)
     left, right = st.columns(2)
     with left:
         widgets.figure(arms_overview_info(shown.table(), shown.arms), arms_overview_figure, "overview")
-        widgets.figure(per_turn_info(shown.steps), per_turn_figure, "ttft")
+        widgets.figure(per_turn_info(steps, "ttft"), per_turn_figure, "ttft")
+        widgets.figure(tokens_per_turn_info(steps, shown.arms[-1]), tokens_per_turn_figure, "tokens")
     with right:
-        widgets.figure(wall_ledger_info(shown.steps), wall_ledger_figure, "ledger")
-        widgets.figure(tokens_per_turn_info(shown.steps, shown.arms[-1]), tokens_per_turn_figure, "tokens")
-    drafts = acceptance_by_kind_info(shown.steps)
-    if drafts.rates:
-        widgets.figure(drafts, acceptance_by_kind_figure, "acceptance")
+        widgets.figure(wall_ledger_info(steps), wall_ledger_figure, "ledger")
+        widgets.figure(per_turn_info(steps, "e2e"), per_turn_figure, "e2e")
+        if drafts.rates:
+            widgets.figure(drafts, acceptance_by_kind_figure, "acceptance")
     widgets.arm_table(shown)
 
 

@@ -110,7 +110,7 @@ def test_a_finished_run_is_drawn_against_base(app):
     ended(steps(("base", "prefix+spec"), turns=4))
     run(app)
     drawn = figures(app)
-    assert len(drawn) == 5
+    assert len(drawn) == 6
     overview = next(spec for title, spec in drawn.items() if "less time than base" in title)
     assert overview["data"][0]["y"] == ["base", "prefix+spec"]
     table = app.dataframe[0].value
