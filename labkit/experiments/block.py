@@ -6,10 +6,11 @@ from contextlib import aclosing
 
 from labkit.core.errors import EngineBusy, EngineError
 from labkit.engines.client import EngineClient
+from labkit.experiments.ceilings import Ceiling
 from labkit.experiments.design import Block
 from labkit.experiments.keep_logs import kept_logs
 from labkit.experiments.meter import Meter
-from labkit.experiments.rows import Around, Rows, rows_of
+from labkit.experiments.rows import Rows, rows_of
 from labkit.experiments.serving import Served
 from labkit.experiments.session import Session
 from labkit.experiments.warmup import TASK, warmup
@@ -26,7 +27,6 @@ async def measure(session: Session, block: Block, number: int) -> None:
         served = await _serve(session, block, number)
         with session.provider.locked(served, session.writer.id), kept_logs(served, session.writer.log_dir):
             async with EngineClient(served.base_url, served.model, session.clock) as client:
-                await session.learn_ceilings(client, served)
                 await _warm_up(session, block, served, client)
                 await _timed(session, block, served, client)
     except EngineBusy:
@@ -48,9 +48,10 @@ async def _warm_up(session: Session, block: Block, served: Served, client: Engin
     """Send what is thrown away; its rows are kept and marked."""
     session.reporter.say(f"warming up {block.arm}")
     place = session.place(block, served, TASK, warmup=True)
+    meter = await Meter.started(served.metrics, session.clock)
     async with aclosing(replay(warmup(), client, ReplayOptions(), SaltPolicy(), clock=session.clock)) as steps:
         async for done in steps:
-            rows = rows_of(place, done, Around(), None)
+            rows = rows_of(place, done, await meter.lap(), None)
             session.writer.step(rows.step, rows.chunks)
             if done.error:
                 await session.check_alive(served)
@@ -58,15 +59,14 @@ async def _warm_up(session: Session, block: Block, served: Served, client: Engin
 
 async def _timed(session: Session, block: Block, served: Served, client: EngineClient) -> None:
     place = session.place(block, served, session.recording.header.task)
-    meter = await Meter.started(served.metrics)
+    meter, ceiling = await Meter.started(served.metrics, session.clock), Ceiling(client, served.block_size)
     salt = SaltPolicy(per_request=served.switched_by == "salt")
-    before, as_recorded = session.clock.now(), False
+    before = session.clock.now()
     async with aclosing(replay(session.recording, client, session.options, salt, clock=session.clock)) as steps:
         async for done in steps:
-            ceiling = session.ceilings.of(done.step.turn - 1, as_recorded) if session.ceilings else None
-            rows = rows_of(place, done, await meter.lap(), ceiling)
+            rows = rows_of(place, done, await meter.lap(), await ceiling.of(done))
             _keep(session, block, done, rows, done.t_end - before)
-            before, as_recorded = done.t_end, done.as_recorded
+            before = done.t_end
             if done.error:
                 await session.check_alive(served)
     session.writer.event("counters", arm=block.arm.label, repeat=block.repeat, **meter.total())

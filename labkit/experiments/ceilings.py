@@ -1,21 +1,21 @@
 """The most prompt tokens that an infinite prefix cache could have served: what a step's hit rate is judged against.
 
-It belongs to the requests and not to the arm, so every arm gets it, those without prefix caching too. With recorded
-history it depends on one thing only: whether the engine said the recorded words. If it did, its own generated blocks
-are the next prompt's prefix, too; if it did not, only earlier prompts are. Live history makes other requests in every
-arm; its ceiling is not measured (null).
+It belongs to the requests, so every arm gets it, those without prefix caching too. What was seen before a step is every
+earlier prompt of the pass (each pass has a salt of its own) and what the engine generated to it, whose blocks the next
+prompt finds as far as it carries the same words: all the way in live history, and in recorded history as far as the
+engine said what the recording says.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Protocol
 
-from labkit.analysis.ceiling import prefix_ceiling
+from labkit.analysis.ceiling import PrefixIndex
 from labkit.core.chat import ChatRequest
 from labkit.core.errors import RequestFailed
-from labkit.traffic.recording import Recording
+from labkit.traffic.replay import Replayed
 
 
 class Tokenizer(Protocol):
@@ -24,32 +24,31 @@ class Tokenizer(Protocol):
     async def tokenize(self, request: ChatRequest) -> list[int]: ...
 
 
-@dataclass(frozen=True)
-class Ceilings:
-    """Tokens for each step, by index: from earlier prompts alone, and from earlier prompts and recorded replies."""
+class Ceiling:
+    """The ceilings of one pass, step by step. Nothing is measured (None) without a block size or a tokenizer."""
 
-    prompts: tuple[int, ...] = ()
-    with_replies: tuple[int, ...] = ()
+    def __init__(self, tokenizer: Tokenizer, block_size: int | None) -> None:
+        self._tokenizer = tokenizer
+        self._seen = PrefixIndex(block_size) if block_size else None
 
-    def of(self, index: int, previous_as_recorded: bool) -> int | None:
-        """The ceiling of step `index` (from 0), given whether the step before said what the recording says."""
-        known = self.with_replies if previous_as_recorded else self.prompts
-        return known[index] if index < len(known) else None
+    async def of(self, done: Replayed) -> int | None:
+        """Tokens of this step's prompt that were seen before it. Asks the tokenizer: call it when nothing is timed."""
+        if self._seen is None:
+            return None
+        try:
+            prompt = await self._tokenizer.tokenize(done.request)
+            generated = await self._generated(done, len(prompt))
+        except RequestFailed:
+            self._seen = None
+            return None
+        ceiling = self._seen.ceiling(prompt)
+        self._seen.add([*prompt, *generated])
+        return ceiling
 
-
-async def ceilings(recording: Recording, count: int, tokenizer: Tokenizer, block_size: int) -> Ceilings:
-    """The ceilings of the first `count` steps. Empty when the engine cannot tokenize."""
-    try:
-        prompts = [await tokenizer.tokenize(recording.request(n)) for n in range(count)]
-        replies = [await _reply(recording, n, len(prompts[n]), tokenizer) for n in range(count)]
-    except RequestFailed:
-        return Ceilings()
-    with_replies = prefix_ceiling(prompts, block_size, generated=replies)
-    return Ceilings(tuple(prefix_ceiling(prompts, block_size)), tuple(with_replies))
-
-
-async def _reply(recording: Recording, index: int, prompt_length: int, tokenizer: Tokenizer) -> list[int]:
-    """The recorded reply's tokens as the next prompt renders them; as many as were generated, where that is known."""
-    request, step = recording.request(index), recording.steps[index]
-    rendered = await tokenizer.tokenize(dataclasses.replace(request, messages=[*request.messages, step.reply]))
-    return rendered[prompt_length:][: step.usage.completion_tokens]
+    async def _generated(self, done: Replayed, prompt_length: int) -> Sequence[int]:
+        """The reply as the next prompt would render it, without the last token: that one is sampled, never computed."""
+        if done.reply is None:
+            return ()
+        spoken = dataclasses.replace(done.request, messages=[*done.request.messages, done.reply.message])
+        rendered = await self._tokenizer.tokenize(spoken)
+        return rendered[prompt_length:][: done.reply.usage.completion_tokens][:-1]

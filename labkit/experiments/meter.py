@@ -74,7 +74,7 @@ def around(counts: Mapping[str, Counts]) -> Around:
             drafted_tokens=decode.drafted_tokens,
             accepted_tokens=decode.accepted_tokens,
             queue_s=prefill.queue_s,
-            prefill_s=prefill.prefill_s,
+            prefill_s=_both(prefill.prefill_s, decode.prefill_s),
             transfer_s=decode.transfer_s,
             decode_s=decode.decode_s,
         )
@@ -82,6 +82,11 @@ def around(counts: Mapping[str, Counts]) -> Around:
         return Around()  # replicas: which one served the step is not ours to guess
     only = next(iter(counts.values()))
     return Around(drafts=only.drafts, drafted_tokens=only.drafted_tokens, accepted_tokens=only.accepted_tokens)
+
+
+def _both(prefill_s: float | None, decode_s: float | None) -> float | None:
+    """Decode computes the last prompt token itself before its first: that is prefill, too. None without prefill's."""
+    return None if prefill_s is None else prefill_s + (decode_s or 0.0)
 
 
 def _counts(before: Page, after: Page) -> dict[str, Counts]:

@@ -7,9 +7,7 @@ from dataclasses import dataclass, field
 
 from labkit.core.clock import Clock
 from labkit.core.errors import EngineDied, EngineError
-from labkit.engines.client import EngineClient
 from labkit.experiments.asked import Asked
-from labkit.experiments.ceilings import Ceilings, ceilings
 from labkit.experiments.design import Block
 from labkit.experiments.reporter import Reporter
 from labkit.experiments.rows import Place
@@ -35,7 +33,6 @@ class Session:
     reporter: Reporter
     clock: Clock
     tally: Tally = field(default_factory=Tally)
-    ceilings: Ceilings | None = None
 
     @property
     def count(self) -> int:
@@ -55,14 +52,6 @@ class Session:
             t0=self.writer.t0,
             warmup=warmup,
         )
-
-    async def learn_ceilings(self, client: EngineClient, served: Served) -> Ceilings:
-        """Once per run, before anything is timed: what an infinite prefix cache could serve of each request."""
-        if self.ceilings is None:
-            known = served.block_size is not None and self.options.history == "recorded"
-            block_size = served.block_size or 0
-            self.ceilings = await ceilings(self.recording, self.count, client, block_size) if known else Ceilings()
-        return self.ceilings
 
     async def check_alive(self, served: Served) -> None:
         """After a failed request. Raises EngineDied when it failed because a process is gone."""

@@ -16,7 +16,6 @@ from labkit.core.chat import ChatRequest, Message, Model, Reply
 from labkit.core.clock import Clock, SystemClock
 from labkit.core.errors import BadInput, RequestFailed
 from labkit.traffic.recording import RecordedStep, Recording
-from labkit.traffic.said import said
 from labkit.traffic.salt import SaltPolicy
 from labkit.traffic.shaping import Mode, check_pinnable, live_reply, shaped
 
@@ -66,11 +65,6 @@ class Replayed:
     t_intended: float
     t_send: float
     t_end: float
-
-    @property
-    def as_recorded(self) -> bool:
-        """The engine said what the recording says."""
-        return self.reply is not None and said(self.reply.message) == said(self.step.reply)
 
 
 async def replay(

@@ -132,7 +132,7 @@ async def test_warm_up_is_kept_marked_and_the_same_in_every_arm(source: str, tmp
     assert set(steps[~steps["warmup"]]["task"]) == {"known-task"}
 
 
-async def test_the_ceiling_counts_generated_blocks_only_where_the_engine_said_the_recorded_words(tmp_path: Path):
+async def test_the_ceiling_counts_generated_blocks_as_far_as_the_engine_said_the_recorded_words(tmp_path: Path):
     async with FakeEngine(FakeDials(block_size=4, reply_tokens=REPLY)) as engine:
         provider = static({"prefix": engine.base_url}, block_size=4)
         unlike = str(save(recording(2), tmp_path / "unlike.jsonl"))
@@ -143,6 +143,16 @@ async def test_the_ceiling_counts_generated_blocks_only_where_the_engine_said_th
     assert other["ceiling_tokens"] == other["cached_tokens"] == 100
     assert said["ceiling_tokens"] == said["cached_tokens"] == 104
     assert said["text_sha256"] != ""
+
+
+async def test_in_live_history_the_engines_own_blocks_are_all_found_again(source: str, tmp_path: Path):
+    async with FakeEngine(FakeDials(block_size=4, reply_tokens=REPLY)) as engine:
+        provider = static({"prefix": engine.base_url}, block_size=4)
+        done = await run(asked(source, "prefix", history="live"), {}, tmp_path, provider=provider)
+    steps = _timed(done)
+    assert list(steps["cached_tokens"]) == list(steps["ceiling_tokens"])
+    assert steps.loc[1, "cached_tokens"] == (steps.loc[0, "prompt_tokens"] + REPLY - 1) // 4 * 4
+    assert set(steps["history"]) == {"live"}
 
 
 def _filler_of(engine: FakeEngine) -> list[str]:

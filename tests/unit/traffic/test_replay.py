@@ -161,12 +161,6 @@ def test_options_that_mean_nothing_are_refused(options: dict, field: str):
     assert error.value.field == field
 
 
-async def test_a_step_knows_whether_the_engine_said_the_recorded_words():
-    same = {"role": "assistant", "content": "said 1", "tool_calls": [call("another-id")]}
-    steps = await sent(Answers(same, "else"))
-    assert [s.as_recorded for s in steps[:2]] == [True, False]
-
-
 def test_the_hash_of_a_text_sees_tool_calls_and_not_their_ids():
     one = said_sha256({"content": None, "tool_calls": [call("a", "{}")]})
     assert one == said_sha256({"content": "", "tool_calls": [call("b", "{}")]})
