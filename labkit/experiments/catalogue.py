@@ -9,8 +9,8 @@ from labkit.core.names import pick
 
 QUICK_ARMS = ("base", "prefix", "spec", "prefix+spec", "pd", "all")
 QUICK_STEPS = 8
-QUICK_RECORDING = "evict-one-late"
-"""The recording of the quick look, by its shipped name."""
+QUICK_RECORDING = "ranks-that-jump-live"
+"""Decided by the default model itself, so that its natural replies are as short as they were recorded."""
 DEFAULT_PROFILE = "cpu-smollm2"
 
 

@@ -1,4 +1,4 @@
-"""`labkit run quick` on the real engine: one start, two arms, three steps; then nothing is left."""
+"""`labkit run quick` on the real engine: one engine, two arms, three steps; what it started is ended."""
 
 import json
 import os
@@ -8,24 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from labkit.core.errors import WeightsError
-from labkit.engines import weights
 from labkit.engines.fleet import Fleet
 from labkit.store.runs import Run
 
 pytestmark = pytest.mark.engine
 
 
-@pytest.fixture(autouse=True)
-def _weights() -> None:
-    try:
-        weights.path()
-    except WeightsError as error:
-        pytest.skip(str(error))
-
-
-def test_prefix_caching_against_a_salt_on_every_request(tmp_path: Path):
-    env = {**os.environ, "LABKIT_RUNS": str(tmp_path / "runs"), "LABKIT_STATE": str(tmp_path / "state")}
+@pytest.mark.usefixtures("model_path")
+def test_prefix_caching_against_a_salt_on_every_request(fleet: Fleet, tmp_path: Path):
+    env = {**os.environ, "LABKIT_RUNS": str(tmp_path / "runs"), "LABKIT_STATE": str(fleet.state_dir)}
+    up_before = [engine.id for engine in fleet.ps()]
     words = ["run", "quick", "--steps", "3", "--arms", "base,prefix", "--json"]
     done = subprocess.run(
         [sys.executable, "-m", "labkit", *words], env=env, capture_output=True, text=True, check=False, timeout=400
@@ -46,4 +38,4 @@ def test_prefix_caching_against_a_salt_on_every_request(tmp_path: Path):
     assert len({event["engine"] for event in run.events() if event["type"] == "serving"}) == 1
     (counters, _) = (event["processes"]["engine"] for event in run.events() if event["type"] == "counters")
     assert counters["growth"]["prompt_computed"] == base["prompt_computed"]
-    assert Fleet(tmp_path / "state").ps() == []
+    assert [engine.id for engine in fleet.ps()] == up_before
