@@ -15,7 +15,7 @@ class Cause(NamedTuple):
 
 
 _TABLE: tuple[tuple[str, str, str], ...] = (
-    (r"address already in use|EADDRINUSE|errno 98", "a port was taken in the meantime", "Start it again."),
+    (r"(?i)address already in use|EADDRINUSE|errno 98", "a port was taken in the meantime", "Start it again."),
     (
         r"out of memory|OutOfMemoryError|MemoryError|Cannot allocate memory|std::bad_alloc|"
         r"No available memory for the cache",

@@ -20,6 +20,7 @@ from labkit.core.clock import Clock, SystemClock
 from labkit.core.names import unknown
 from labkit.core.paths import state_dir as default_state_dir
 from labkit.core.progress import OnProgress, Progress, silent
+from labkit.engines import weights
 from labkit.engines.logs import tail
 from labkit.engines.memory import free_bytes, require_memory
 from labkit.engines.plan_records import Plan
@@ -45,13 +46,15 @@ class Fleet:
     async def up(self, plan: Plan, on_progress: OnProgress = silent) -> Engine:
         """The engine of this plan: the one that is up, the one that somebody is starting, or a new one.
 
-        Raises NotEnoughMemory, PortInUse, EngineDied or EngineNotReady; nothing is left running then.
+        Raises WeightsError, NotEnoughMemory, PortInUse, EngineDied or EngineNotReady; nothing is left running then.
         """
         async with self._start_lock(plan, on_progress):
             found = self.find(plan)
             return found if found else await self._start(plan, on_progress)
 
     async def _start(self, plan: Plan, on_progress: OnProgress) -> Engine:
+        if plan.weights is not None:
+            weights.path(plan.weights)
         require_memory(plan, free_bytes())
         for name in plan.fixed:
             if name in plan.port_names:

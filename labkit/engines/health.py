@@ -44,6 +44,7 @@ async def prove(
     """Until one token came through `url`, whatever stands behind it. Raises like `wait_healthy`."""
     body = {"model": model, "prompt": "Ready?", "max_tokens": 1, "temperature": 0}
     async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=60)) as http:
+        tick()
         while not await _answers(http, f"{url}/v1/completions", body):
             require_alive(processes)
             tick()

@@ -56,7 +56,8 @@ class Plan(Record):
 
     `method`: drafter, null in arms without speculation. `salted`: the server caches prefixes although the arm does
     not; a fresh cache_salt on every request must switch it off, and then `base` and `prefix` share one engine.
-    `layout`: the processes with port markers. `fixed`: ports that must not be replaced by free ones.
+    `layout`: the processes with port markers. `fixed`: ports that must not be replaced by free ones. `weights`: a name
+    of `labkit models` that must have been fetched before the start.
     """
 
     profile: str
@@ -68,6 +69,7 @@ class Plan(Record):
     ports: dict[str, int] = field(default_factory=dict)
     fixed: tuple[str, ...] = ()
     router_first: bool = False
+    weights: str | None = None
     max_startup_s: float
     expected_start_s: float
 

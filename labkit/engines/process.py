@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ import psutil
 from labkit.core.errors import EngineError
 from labkit.core.records import Record
 
+_POLL_S = 0.02
 _SAME_START_S = 0.05
 _ORPHAN_GRACE_S = 1.0
 """What a dead leader left behind gets this long to end by itself."""
@@ -103,11 +105,11 @@ def end_groups(states: Iterable[ProcessState], grace_s: float = 8.0) -> bool:
     leaders = [process for process in members if process.pid in {state.pid for state in states}]
     for state in states:
         _signal_leader(state)
-    psutil.wait_procs(leaders, timeout=grace_s)
-    psutil.wait_procs(members, timeout=_ORPHAN_GRACE_S)
+    _wait(leaders, grace_s)
+    _wait(members, _ORPHAN_GRACE_S)
     for process in [process for state in states for process in group(state)]:
         _kill(process)
-    psutil.wait_procs(members, timeout=_ORPHAN_GRACE_S)
+    _wait(members, _ORPHAN_GRACE_S)
     for state in states:
         _reap(state.pid)
     return bool(members)
@@ -119,6 +121,13 @@ def _signal_leader(state: ProcessState) -> None:
         os.kill(state.pid, signal.SIGTERM)
 
 
+def _wait(processes: Sequence[psutil.Process], seconds: float) -> None:
+    """Until none runs, `seconds` at most. A zombie that its new parent has yet to reap does not run."""
+    deadline = time.monotonic() + seconds
+    while any(map(_is_running, processes)) and time.monotonic() < deadline:
+        time.sleep(_POLL_S)
+
+
 def _kill(process: psutil.Process) -> None:
     try:
         process.kill()
@@ -127,9 +136,9 @@ def _kill(process: psutil.Process) -> None:
 
 
 def _reap(pid: int) -> None:
-    child = _children.pop(pid, None)
-    if child is not None:
-        child.wait(timeout=5.0)
+    child = _children.get(pid)
+    if child is not None and child.poll() is not None:
+        del _children[pid]
 
 
 def _created(pid: int) -> float:

@@ -1,0 +1,100 @@
+"""Ports, memory, logs and causes: what the fleet asks the machine before and after a start."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+from unit.engines.plans import plan_of, tiny
+
+from labkit.core.errors import NotEnoughMemory, PortInUse
+from labkit.engines.causes import likely_cause
+from labkit.engines.logs import tail
+from labkit.engines.memory import free_bytes, require_memory
+from labkit.engines.ports import free_ports, require_free
+from labkit.engines.start_times import StartTimes
+
+GIB = 1 << 30
+
+
+def test_free_ports_are_free_and_different() -> None:
+    ports = free_ports(f"p{n}" for n in range(20))
+    assert len(set(ports.values())) == 20
+    for name, port in ports.items():
+        require_free(name, port)
+
+
+def test_a_port_in_use_names_its_holder() -> None:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        port = listener.getsockname()[1]
+        with pytest.raises(PortInUse, match=f"port {port} .router. is in use by .*pid {os.getpid()}"):
+            require_free("router", port)
+
+
+def test_memory_is_checked_for_all_processes_together() -> None:
+    plan = plan_of(tiny("prefill", memory_bytes=3 * GIB), tiny("decode", memory_bytes=2 * GIB))
+    require_memory(plan, 5 * GIB)
+    with pytest.raises(NotEnoughMemory, match=r"needs 5\.0 GiB, 4\.5 GiB are free"):
+        require_memory(plan, 5 * GIB - GIB // 2)
+
+
+def test_a_containers_limit_counts_less_its_page_cache(tmp_path: Path) -> None:
+    assert free_bytes(tmp_path) > 0
+    (tmp_path / "memory.max").write_text("1000\n")
+    (tmp_path / "memory.current").write_text("900\n")
+    (tmp_path / "memory.stat").write_text("anon 5\ninactive_file 300\nactive_file 100\n")
+    assert free_bytes(tmp_path) == 500
+    (tmp_path / "memory.max").write_text("max\n")
+    assert free_bytes(tmp_path) > 1000
+
+
+def test_the_tail_of_a_log(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    assert tail(log, 3) == []
+    log.write_text("".join(f"line {n} {'x' * 300}\n\n" for n in range(2000)) + "\x1b[32mlast\x1b[0m\n")
+    assert [line.split()[0] for line in tail(log, 3)] == ["line", "line", "last"]
+    assert tail(log, 1) == ["last"]
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "what"),
+    [
+        ("OSError: [Errno 98] Address already in use", 1, "a port was taken"),
+        ("RuntimeError: [enforce fail] DefaultCPUAllocator: can't allocate memory: std::bad_alloc", 1, "out of memory"),
+        ("torch.OutOfMemoryError: HIP out of memory. Tried to allocate", 1, "out of memory"),
+        ("api_server.py: error: unrecognized arguments: --block-sise 32", 2, "unrecognized arguments: --block-sise 32"),
+        ("vllm serve: error: argument --dtype: invalid choice: 'bf17'", 2, "argument --dtype: invalid choice"),
+        ("ModuleNotFoundError: No module named 'vllm'", 1, "the module vllm is not installed"),
+        ("OSError: /m/none does not appear to have a file named config.json", 1, "the model was not found"),
+        ("Value error, Invalid repository ID or local directory specified: '/m/none'.", 1, "the model was not found"),
+        (
+            "ImportError: Arctic Inference is required for suffix decoding. Install via",
+            1,
+            "Arctic Inference is required",
+        ),
+        ("ValueError: num_heads must be divisible", 1, "it refused its configuration: ValueError: num_heads"),
+        ("everything was fine", -9, "it was killed"),
+    ],
+)
+def test_known_causes_are_named(line: str, code: int, what: str) -> None:
+    cause = likely_cause(["INFO starting", line, "INFO bye"], code)
+    assert cause is not None
+    assert what in cause.what
+    assert cause.hint
+
+
+def test_an_unknown_death_has_no_invented_cause() -> None:
+    assert likely_cause(["INFO starting", "INFO stopping"], 1) is None
+
+
+def test_start_times_are_learned(tmp_path: Path) -> None:
+    times = StartTimes(tmp_path / "state")
+    assert times.expected("k", 30.0) == 30.0
+    for seconds in (100.0, 10.0, 11.0, 12.0, 13.0, 14.0):
+        times.learn("k", seconds)
+    assert StartTimes(tmp_path / "state").expected("k", 30.0) == 12.0
+    assert times.expected("other", 5.0) == 5.0
