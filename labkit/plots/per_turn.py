@@ -15,7 +15,7 @@ from labkit.plots.theme import Mode, arm_color, arm_marker
 Measure = Literal["ttft", "e2e"]
 _TITLES: dict[Measure, str] = {
     "ttft": "How long until the first token, by turn?",
-    "e2e": "How long does the whole reply take, by turn?",
+    "e2e": "How long does the reply take, by turn?",
 }
 _AXES: dict[Measure, str] = {"ttft": "time to first token (s)", "e2e": "send to last byte (s)"}
 

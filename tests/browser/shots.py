@@ -2,8 +2,8 @@
 
     python tests/browser/shots.py OUT --browser /usr/bin/chromium --on "Prefix caching" --on Speculation
 
-Needs playwright (not in the lock: only this script uses it) and an installed Chromium. The store and the fleet are those
-of the LABKIT_* variables, so that a picture shows real runs. A page that asks for anything outside this machine fails.
+Needs playwright (not in the lock: only this script uses it) and an installed Chromium. The store and the fleet are
+those of the LABKIT_* variables: a picture shows real runs. A page that asks for anything outside this machine fails.
 """
 
 from __future__ import annotations
