@@ -26,8 +26,8 @@
 
 # %% tags=["parameters"]
 PROFILE = "cpu-smollm2"
-RECORDING = "evict-one-late"
-STEPS = 8
+RECORDING = "ranks-that-jump-live"
+STEPS = 6
 ARMS = ["base", "prefix", "spec", "prefix+spec"]
 ENGINE = "live"  # "stored": open RUN, measure nothing
 RUN = "latest"
