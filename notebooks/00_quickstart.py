@@ -27,7 +27,7 @@
 # %% tags=["parameters"]
 PROFILE = "cpu-smollm2"
 RECORDING = "ranks-that-jump-live"
-STEPS = 6
+STEPS = 8
 ARMS = ["base", "prefix", "spec", "prefix+spec"]
 ENGINE = "live"  # "stored": open RUN, measure nothing
 RUN = "latest"
