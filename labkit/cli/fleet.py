@@ -42,7 +42,10 @@ def up(
     Example: [bold]labkit up --arm prefix+spec[/bold]
     """
     plan = planned(load_profile(profile), arm, spec_method, salted)
-    engine = asyncio.run(_up(plan))
+    try:
+        engine = asyncio.run(_up(plan))
+    except asyncio.CancelledError:
+        raise typer.Exit(128 + signal.SIGTERM) from None
     typer.echo(f"{engine.id} is up: {engine.base_url}/v1 serves {engine.model}")
 
 

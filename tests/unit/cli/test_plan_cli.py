@@ -1,0 +1,58 @@
+"""`labkit plan`: commands that can be pasted, JSON that can be read, and only what differs."""
+
+from __future__ import annotations
+
+import json
+import shlex
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from labkit.cli import plan as cli
+from labkit.core.arms import arm_named
+from labkit.core.errors import UnknownName
+from labkit.engines.machine import usable_cores
+from labkit.engines.plan import make_plan
+from labkit.engines.profiles import load_profile
+
+
+def run(*words: str) -> str:
+    app = typer.Typer()
+    cli.register(app)
+    result = CliRunner(env={"COLUMNS": "200"}).invoke(app, list(words), catch_exceptions=False)
+    assert result.exit_code == 0
+    return result.stdout
+
+
+def test_the_printed_commands_are_the_plan_when_a_shell_reads_them() -> None:
+    plan = make_plan(load_profile("cpu-smollm2"), arm_named("all"), cores=usable_cores())
+    commands = [part for part in run("--arm", "all").replace("\\\n", " ").splitlines() if part and part[0] != "#"]
+    assert len(commands) == len(plan.processes) == 3
+    for command, process in zip(commands, plan.processes, strict=True):
+        words = [f"{name}={value}" for name, value in process.env.items()] + list(process.argv)
+        assert shlex.split(command) == words
+
+
+def test_json_has_every_process() -> None:
+    said = json.loads(run("--arm", "pd", "--json"))
+    assert (said["arm"], said["method"]) == ("pd", None)
+    assert [process["role"] for process in said["processes"]] == ["prefill", "decode", "router"]
+
+
+def test_diff_prints_only_what_differs() -> None:
+    said = json.loads(run("--arm", "prefix", "--diff", "base", "--json"))
+    assert {row["setting"] for row in said} == {"--enable-prefix-caching", "--no-enable-prefix-caching"}
+    assert "--block-size" not in run("--arm", "prefix", "--diff", "base")
+    assert "the same engine" in run("--arm", "prefix", "--diff", "prefix")
+
+
+def test_profiles_and_methods_are_listed() -> None:
+    assert "mi300x-8-qwen3-235b" in run("--profiles")
+    assert "eagle3 (default)" in run("--methods", "--profile", "mi300x-8-qwen3-235b")
+
+
+@pytest.mark.parametrize("words", [("--arm", "prefx"), ("--profile", "none"), ("--spec-method", "ngrm")])
+def test_unknown_names_are_refused(words: tuple[str, str]) -> None:
+    with pytest.raises(UnknownName):
+        run(*words)
