@@ -71,8 +71,9 @@ class Loop:
         append = self._pending if self._turn == 0 else [*self._pending, *self._ask(kind)]
         self._messages, self._turn = self._messages + append, self._turn + 1
         request = self.requests.build(kind, self._messages, self.toolbox.offers())
+        now = self.clock.now()
         told: dict[str, Any] = {"turn": self._turn, "kind": kind, "append": append, "request": request}
-        told |= {"t_send": self.clock.now(), "gap_s": self.clock.now() - self._last_end}
+        told |= {"t_send": now, "gap_s": now - self._last_end}
         try:
             reply = await self.model.chat(request)
         except RequestFailed as error:

@@ -54,7 +54,8 @@ def header_of(
 
 
 _NOTES = {
-    "engine": "A live run: the model chose every call and wrote every text; a grammar kept the calls well-formed.",
+    "engine": "A live run: the model chose every call and wrote every text. In mode `grammar` its calls were kept "
+    "well-formed, and narrowed to those that tell or change something.",
     "scripted": "A script chose the calls and wrote the texts; tools, workspace and their results are real.",
 }
 

@@ -54,7 +54,10 @@ async def test_six_steps_of_a_live_agent(engine: Engine, tmp_path: Path):
 
 
 async def test_what_was_generated_is_the_next_prompts_prefix(engine: Engine, tmp_path: Path):
-    """The template writes a call back as it was generated, so the cache reaches into the reply, in whole blocks."""
+    """The template writes a call back as it was generated, so the cache reaches into the reply, in whole blocks.
+
+    Not always to its end: a model may cut a word into other tokens than the tokenizer does when it reads it again.
+    """
     steps: list[Step] = []
     arm = engine.plan.arm
     asked = AgentAsked(task="ranks-that-jump", profile="cpu-smollm2", arm=arm, steps=5)
@@ -63,7 +66,8 @@ async def test_what_was_generated_is_the_next_prompts_prefix(engine: Engine, tmp
     usages = [step.reply.usage for step in steps if step.reply]
     for before, after in pairwise(usages):
         whole = before.prompt_tokens + before.completion_tokens - 1  # the last token was never read by the model
-        assert after.cached_tokens == whole // 32 * 32
+        assert before.prompt_tokens // 32 * 32 <= after.cached_tokens <= whole // 32 * 32
+    assert any(after.cached_tokens > before.prompt_tokens for before, after in pairwise(usages))
 
 
 async def test_the_required_mode_makes_well_formed_calls_too(engine: Engine):
