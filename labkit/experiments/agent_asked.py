@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from labkit.agents.requests import RequestBuilder, ToolMode
 from labkit.agents.tasks import Task
-from labkit.core.clock import Clock
 from labkit.core.records import Record
 from labkit.experiments.rows import Place
 from labkit.experiments.serving import Served
@@ -37,7 +37,7 @@ class AgentAsked(Record):
 
 
 def header_of(
-    asked: AgentAsked, task: Task, served: Served | None, requests: RequestBuilder, clock: Clock
+    asked: AgentAsked, task: Task, served: Served | None, requests: RequestBuilder, writer: RunWriter
 ) -> RecordingHeader:
     """The recording's header; how it ended is filled in at the end."""
     by = served.model if served else None
@@ -48,9 +48,17 @@ def header_of(
         model=by or "none",
         tools=requests.tools,
         counted_by=by,
-        created=clock.wall().isoformat(timespec="seconds"),
+        template_sha256=_template(writer.info.fingerprint),
+        created=writer.info.created,
         note=_NOTES[asked.model],
     )
+
+
+def _template(fingerprint: Mapping[str, Any]) -> str | None:
+    """The hash of the one engine's chat template, where the fingerprint has it."""
+    for engine in (fingerprint.get("engines") or {}).values():
+        return engine.get("chat_template_sha256") if isinstance(engine, Mapping) else None
+    return None
 
 
 _NOTES = {

@@ -48,11 +48,11 @@ async def run_live(
     on_created: Callable[[Path], None] = lambda _: None,
     clock: Clock | None = None,
 ) -> AgentRun:
-    """Let an agent work at a task, judge what it left, and return the run. Raises UnknownName, EngineError."""
+    """Let an agent work at a task, judge what it left, return the run. Raises UnknownName, WeightsError, EngineError."""
     task, clock = _task(asked), clock or SystemClock()
-    arm_named(asked.arm)
+    engines = provider.fingerprint([arm_named(asked.arm)]) if asked.with_engine else {}
     store = store or RunStore(clock=clock)
-    with store.create("agent", asked.to_dict(), host_fingerprint()) as writer:
+    with store.create("agent", asked.to_dict(), {**host_fingerprint(), **engines}) as writer:
         on_created(writer.folder)
         async with sampled(writer, clock), _served(asked, provider, writer, on_progress) as served:
             outcome, recording = await _work(asked, task, served, writer, on_step, clock)
@@ -90,7 +90,7 @@ async def _work(
     asked: AgentAsked, task: Task, served: Served | None, writer: RunWriter, on_step: OnStep, clock: Clock
 ) -> tuple[Outcome, Recording]:
     requests = RequestBuilder(tool_mode=asked.tool_mode)
-    header = header_of(asked, task, served, requests, clock)
+    header = header_of(asked, task, served, requests, writer)
     writer.recording(header.to_dict())
     recorder = Recorder(writer, place_of(asked, task, served, writer), on_step)
     with task.workspace() as workspace:

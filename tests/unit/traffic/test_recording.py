@@ -1,10 +1,12 @@
 """The recording format: what is written is read, what is wrong is named, and requests are rebuilt exactly."""
 
+import hashlib
 import json
 from pathlib import Path
 
 import pytest
 
+import labkit
 from labkit.agents.scripted import load_script
 from labkit.agents.tasks import list_tasks, load_task
 from labkit.core.chat import ChatRequest, Usage
@@ -201,3 +203,9 @@ def test_a_scripted_recording_is_the_script_as_it_is_now(name: str):
     script = load_script(load_task(recording.header.task).folder / "script.toml")
     calls = [call["function"] for step in recording.steps for call in step.reply.get("tool_calls") or []]
     assert [(c["name"], json.loads(c["arguments"])) for c in calls] == [(a.tool, a.arguments) for a in script.acts]
+
+
+@pytest.mark.parametrize("name", list_recordings())
+def test_a_shipped_recording_was_counted_with_the_template_of_today(name: str):
+    template = (Path(labkit.__file__).parent / "engines/weights/chat_template.jinja").read_bytes()
+    assert named(name).header.template_sha256 == hashlib.sha256(template).hexdigest()
