@@ -48,7 +48,7 @@ async def run_live(
     on_created: Callable[[Path], None] = lambda _: None,
     clock: Clock | None = None,
 ) -> AgentRun:
-    """Let an agent work at a task, judge what it left, return the run. Raises UnknownName, WeightsError, EngineError."""
+    """Let an agent work at a task, judge what it left. Raises UnknownName, WeightsError, EngineError."""
     task, clock = _task(asked), clock or SystemClock()
     engines = provider.fingerprint([arm_named(asked.arm)]) if asked.with_engine else {}
     store = store or RunStore(clock=clock)
