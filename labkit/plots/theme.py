@@ -28,12 +28,13 @@ _COLORS: dict[Mode, tuple[str, ...]] = {
 _ORDER = tuple(arm.label for arm in ARMS)
 _MARKERS = ("circle", "square", "diamond", "triangle-up", "star-diamond", "pentagon", "cross", "star")
 
-Part = Literal["computed", "cached", "unknown", "first", "rest"]
+Part = Literal["computed", "cached", "unknown", "moved", "first", "rest"]
 _PARTS: dict[Mode, dict[Part, str]] = {
     "light": {
         "computed": "#b35806",
         "cached": "#8073ac",
         "unknown": "#8b949e",
+        "moved": "#00b3a4",
         "first": "#b35806",
         "rest": "#5b8db8",
     },
@@ -41,6 +42,7 @@ _PARTS: dict[Mode, dict[Part, str]] = {
         "computed": "#e08a3c",
         "cached": "#9d90cf",
         "unknown": "#7d8791",
+        "moved": "#7df0e2",
         "first": "#e08a3c",
         "rest": "#6ea6d6",
     },

@@ -16,7 +16,7 @@ from labkit.analysis.tables import numbers
 from labkit.plots.frame import Caption, framed, sentence
 from labkit.plots.per_turn import turn_ticks
 from labkit.plots.rows import counted, finished
-from labkit.plots.theme import TEXT, Mode, Part, arm_color, part_color
+from labkit.plots.theme import TEXT, Mode, Part, part_color
 
 _NAMES: dict[Part, str] = {
     "cached": "cached",
@@ -64,7 +64,7 @@ def tokens_per_turn_figure(info: TokensPerTurnInfo, mode: Mode = "light") -> go.
         color = part_color(part, mode)
         figure.add_bar(x=info.turns, y=tokens, name=_NAMES[part], marker_color=color, hovertemplate="%{y:,.0f}")
     _add_line(figure, "cache ceiling", info.turns, info.ceiling, TEXT[mode], "line-ew-open")
-    _add_line(figure, "transferred to decode", info.turns, info.transferred, arm_color("pd", mode), "diamond")
+    _add_line(figure, "transferred to decode", info.turns, info.transferred, part_color("moved", mode), "diamond")
     figure.update_xaxes(title="turn", **turn_ticks(max(info.turns)))
     figure.update_yaxes(title="prompt tokens", rangemode="tozero", tickformat=",d")
     return figure
