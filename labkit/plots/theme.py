@@ -33,8 +33,8 @@ _PARTS: dict[Mode, dict[Part, str]] = {
     "light": {
         "computed": "#b35806",
         "cached": "#8073ac",
-        "unknown": "#8b949e",
-        "moved": "#00b3a4",
+        "unknown": "#a9b1b9",
+        "moved": "#007a6e",
         "first": "#b35806",
         "rest": "#5b8db8",
     },
