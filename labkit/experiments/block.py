@@ -48,8 +48,9 @@ async def _warm_up(session: Session, block: Block, served: Served, client: Engin
     """Send what is thrown away; its rows are kept and marked."""
     session.reporter.say(f"warming up {block.arm}")
     place = session.place(block, served, TASK, warmup=True)
+    requests = warmup(session.recording, session.count)
     meter = await Meter.started(served.metrics, session.clock)
-    async with aclosing(replay(warmup(), client, ReplayOptions(), SaltPolicy(), clock=session.clock)) as steps:
+    async with aclosing(replay(requests, client, ReplayOptions(), SaltPolicy(), clock=session.clock)) as steps:
         async for done in steps:
             rows = rows_of(place, done, await meter.lap(), None)
             session.writer.step(rows.step, rows.chunks)

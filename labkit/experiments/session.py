@@ -17,7 +17,7 @@ from labkit.store.runs import RunWriter
 from labkit.traffic.recording import Recording
 from labkit.traffic.replay import ReplayOptions
 
-_DEATH_SHOWS_S = 0.5
+_DEATH_SHOWS_S = 0.3
 """A process that broke off a stream may still be on its way out: look again after this long."""
 
 

@@ -1,15 +1,20 @@
 """The requests that are thrown away before an arm is measured: the same ones in every arm.
 
-They must touch whatever is slow the first time (a drafter that compiles on its first draft, the handshake of prefill
-and decode, the first long prefill) and nothing that the measured requests could profit from: other words under another
-salt. The text repeats itself, so that an n-gram drafter drafts; it is longer than two KV blocks, so that a split engine
-transfers.
+They must touch whatever is slow the first time: a drafter that compiles on its first draft, the handshake of prefill
+and decode, the first long prefill, and every grammar that the measured requests will ask for (an engine compiles one
+once and keeps it, so the first of two arms on one engine would pay for both). And they must leave nothing that the
+measured requests could profit from: other words under another salt. The text repeats itself, so that an n-gram drafter
+drafts; it is longer than two KV blocks, so that a split engine transfers.
 """
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 from labkit.core.chat import ChatRequest
 from labkit.traffic.recording import RecordedStep, Recording, RecordingHeader
+from labkit.traffic.shaping import GRAMMAR_FIELDS
 
 _LINE = "The quick brown fox jumps over the lazy dog, and the lazy dog sleeps. "
 _TEXTS = (_LINE * 12, _LINE * 3)
@@ -17,18 +22,40 @@ _TOKENS = 12
 TASK = "warmup"
 
 
-def warmup() -> Recording:
-    """Two unrelated requests of about 200 and 50 tokens as a recording of its own, task `warmup`."""
-    header = RecordingHeader(name=TASK, task=TASK, decided_by="labkit", model="any", tools=[])
-    return Recording(header=header, steps=tuple(_step(turn, text) for turn, text in enumerate(_TEXTS, 1)))
+def warmup(recording: Recording, count: int) -> Recording:
+    """Two requests of about 200 and 50 tokens beside the tools, then one per grammar of the first `count` steps."""
+    free = [_options(_TOKENS, ignore_eos=True)] * len(_TEXTS)
+    options = [*free, *_grammars(recording, count)]
+    texts = [*_TEXTS, *[_LINE] * (len(options) - len(_TEXTS))]
+    header = RecordingHeader(
+        name=TASK, task=TASK, decided_by="labkit", model=recording.header.model, tools=recording.header.tools
+    )
+    steps = (_step(n, text, option) for n, (text, option) in enumerate(zip(texts, options, strict=True), 1))
+    return Recording(header=header, steps=tuple(steps))
 
 
-def _step(turn: int, text: str) -> RecordedStep:
-    options = ChatRequest(messages=[], max_tokens=_TOKENS, ignore_eos=True).to_dict()
+def _grammars(recording: Recording, count: int) -> list[dict[str, Any]]:
+    """Options of one request for each way in which the recorded ones constrain their output."""
+    distinct = {}
+    for step in recording.steps[:count]:
+        extra = {key: value for key, value in (step.request.get("extra") or {}).items() if key in GRAMMAR_FIELDS}
+        choice = step.request.get("tool_choice")
+        if extra or choice not in (None, "none", "auto"):
+            options = _options(_TOKENS, tool_choice=choice, extra=extra)
+            distinct[json.dumps(options, sort_keys=True)] = options
+    return list(distinct.values())
+
+
+def _options(max_tokens: int, **options: Any) -> dict[str, Any]:
+    known = ChatRequest(messages=[], max_tokens=max_tokens, **options).to_dict()
+    return {key: value for key, value in known.items() if key not in ("messages", "tools", "cache_salt")}
+
+
+def _step(turn: int, text: str, options: dict[str, Any]) -> RecordedStep:
     return RecordedStep(
         turn=turn,
         kind="answer",
         append=[{"role": "user", "content": f"Repeat this, and nothing else: {text}"}],
         reply={"role": "assistant", "content": _LINE},
-        request={key: value for key, value in options.items() if key not in ("messages", "tools", "cache_salt")},
+        request=options,
     )
