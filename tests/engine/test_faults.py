@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import time
+from importlib.util import find_spec
 from pathlib import Path
 
 import psutil
@@ -39,6 +40,13 @@ def test_a_model_that_is_not_there_is_named(fleet: Fleet, plan_for: Planner, tmp
     with pytest.raises(EngineDied, match="the model was not found"):
         asyncio.run(fleet.up(plan))
     assert fleet.ps() == []
+
+
+@pytest.mark.skipif(find_spec("arctic_inference") is not None, reason="arctic-inference is installed")
+def test_a_missing_drafter_is_refused_in_the_engines_words(fleet: Fleet, plan_for: Planner) -> None:
+    with pytest.raises(EngineDied, match="Arctic Inference is required for suffix decoding") as caught:
+        asyncio.run(fleet.up(plan_for("spec", spec_method="suffix")))
+    assert "make suffix" in caught.value.hint
 
 
 def test_a_killed_server_leaves_nothing_after_down(fleet: Fleet, plan_for: Planner) -> None:
