@@ -6,6 +6,7 @@ from contextlib import aclosing
 
 from labkit.core.errors import EngineBusy, EngineError
 from labkit.engines.client import EngineClient
+from labkit.experiments.bystanders import Bystanders
 from labkit.experiments.ceilings import Ceiling
 from labkit.experiments.design import Block
 from labkit.experiments.keep_logs import kept_logs
@@ -62,7 +63,7 @@ async def _timed(session: Session, block: Block, served: Served, client: EngineC
     place = session.place(block, served, session.recording.header.task)
     meter, ceiling = await Meter.started(served.metrics, session.clock), Ceiling(client, served.block_size)
     salt = SaltPolicy(per_request=served.switched_by == "salt")
-    before = session.clock.now()
+    before, bystanders = session.clock.now(), Bystanders(served.pids)
     async with aclosing(replay(session.recording, client, session.options, salt, clock=session.clock)) as steps:
         async for done in steps:
             rows = rows_of(place, done, await meter.lap(), await ceiling.of(done))
@@ -71,6 +72,8 @@ async def _timed(session: Session, block: Block, served: Served, client: EngineC
             if done.error:
                 await session.check_alive(served)
     session.writer.event("counters", arm=block.arm.label, repeat=block.repeat, **meter.total())
+    if served.pids:
+        session.disturbed(block, bystanders.cores())
 
 
 def _keep(session: Session, block: Block, done: Replayed, rows: Rows, seconds: float) -> None:

@@ -93,6 +93,7 @@ class FleetProvider:
             metrics=engine.metrics_urls,
             block_size=int(block_size) if isinstance(block_size, int) else None,
             logs={process.role: process.log for process in engine.processes},
+            pids=tuple(process.pid for process in engine.processes),
             plan=engine.plan.to_dict(),
             ours=engine.id in self._started,
             neighbours=tuple(other.id for other in self._fleet.ps() if other.alive and other.id != engine.id),

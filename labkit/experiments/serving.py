@@ -25,6 +25,7 @@ class Served:
     `metrics`: role to the URL of its /metrics; empty when it has none. `block_size`: of the KV cache, in tokens; None
     when it is not known. `logs`: role to the file that the process writes. `plan`: what was started, for the record.
     `ours`: this run started it. `neighbours`: other engines that were up on the machine, and may have cost it time.
+    `pids`: the leaders of its processes; empty when they run elsewhere or are not known.
     """
 
     engine: str
@@ -37,6 +38,7 @@ class Served:
     plan: Mapping[str, Any] | None = None
     ours: bool = False
     neighbours: tuple[str, ...] = ()
+    pids: tuple[int, ...] = ()
 
     def facts(self) -> dict[str, Any]:
         """What the run folder keeps of it."""

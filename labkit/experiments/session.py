@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from labkit.core.clock import Clock
 from labkit.core.errors import EngineDied, EngineError
 from labkit.experiments.asked import Asked
+from labkit.experiments.bystanders import MANY_CORES
 from labkit.experiments.design import Block
 from labkit.experiments.reporter import Reporter
 from labkit.experiments.rows import Place
@@ -63,6 +64,12 @@ class Session:
         """A further pass of an arm that was lost."""
         self.reporter.dropped(block.arm.label, self.count)
         self.reporter.say(f"skipping {block.arm}")
+
+    def disturbed(self, block: Block, cores: float | None) -> None:
+        """Others kept so many cores busy while this block was measured: kept, and said when it is many."""
+        self.writer.event("bystanders", arm=block.arm.label, repeat=block.repeat, cores=cores)
+        if cores is not None and cores > MANY_CORES:
+            self.tally.disturbed[block.arm.label] = max(cores, self.tally.disturbed.get(block.arm.label, 0.0))
 
     def lost(self, block: Block, error: EngineError, steps_left: int) -> None:
         """The arm cannot be served (any more): keep the engine's own words and go on without it."""

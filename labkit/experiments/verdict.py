@@ -26,6 +26,8 @@ class Tally:
     failed: Counter[str] = field(default_factory=Counter)
     refused: dict[str, str] = field(default_factory=dict)
     """Arm to the engine's own words, for arms that could not be served (any more)."""
+    disturbed: dict[str, float] = field(default_factory=dict)
+    """Arm to the cores that others kept busy while it was measured, where those were many."""
 
     def count(self, arm: str, error: str | None) -> None:
         (self.failed if error else self.measured)[arm] += 1
@@ -38,6 +40,10 @@ def verdict(asked: Sequence[str], tally: Tally) -> tuple[RunState, str]:
     notes += [f"{arm}: {n} of {n + tally.measured[arm]} steps failed" for arm, n in _partly_failed(tally).items()]
     notes += [f"{arm} ended early: {words}" for arm, words in tally.refused.items() if arm not in missing]
     cut_short = len(set(missing) | set(tally.refused))
+    notes += [
+        f"{arm}: other processes kept {cores:.1f} cores busy meanwhile, so its times are too long"
+        for arm, cores in tally.disturbed.items()
+    ]
     return _state(len(missing), cut_short, len(asked)), ". ".join(notes)
 
 

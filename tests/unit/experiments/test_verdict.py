@@ -37,6 +37,14 @@ def test_an_arm_that_died_half_way_keeps_what_it_measured():
     assert (state, note) == ("partial", "base ended early: engine died")
 
 
+def test_an_arm_that_shared_the_machine_is_done_and_says_so():
+    made = tally({"base": 3})
+    made.disturbed["base"] = 0.83
+    state, note = verdict(["base"], made)
+    assert state == "done"
+    assert "base: other processes kept 0.8 cores busy" in note
+
+
 def test_counting_a_step():
     made = Tally()
     made.count("base", None)
