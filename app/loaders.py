@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 from labkit.engines.fleet import Fleet
 from labkit.engines.profiles import list_profiles
-from labkit.experiments import live
+from labkit.experiments import live, warm
 from labkit.experiments.arm_state import ArmState, arm_states
 from labkit.experiments.catalogue import QUICK_RECORDING
 from labkit.experiments.jobs import JobStatus
@@ -30,7 +30,17 @@ def turns_of(recording: str) -> int:
 
 def states(profile: str, arms: tuple[str, ...], refused: dict[str, str]) -> list[ArmState]:
     """What the toggles' arms may say now. Not cached: a toggle never lies."""
-    return arm_states(Fleet(), profile, arms, refused)
+    return arm_states(Fleet(), profile, arms, {**refused, **warm.failures(profile, arms)}, warming(profile, arms))
+
+
+def warming(profile: str, arms: tuple[str, ...]) -> set[str]:
+    """Arms whose engine is being started from a page."""
+    return {arm for arm in arms if warm.is_warming(profile, arm)}
+
+
+def any_engine() -> bool:
+    """Whether there is an engine to end, or the remains of one."""
+    return bool(Fleet().ps())
 
 
 def refused(profile: str) -> dict[str, str]:

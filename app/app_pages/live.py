@@ -2,7 +2,7 @@
 
 import streamlit as st
 from labkit.core.errors import LabError
-from labkit.experiments import jobs, live
+from labkit.experiments import jobs, live, warm
 from labkit.experiments.jobs import JobStatus
 from labkit.experiments.live import Choice
 from labkit.experiments.view import RunView
@@ -38,10 +38,19 @@ def stop(job: JobStatus) -> None:
 
 
 @st.fragment(run_every="2s")
-def arm_states(choice: Choice, refused: dict[str, str]) -> None:
-    """The truth about the engines of the chosen arms, looked up anew."""
-    for state in loaders.states(choice.profile, choice.arms, refused):
+def engines(choice: Choice, refused: dict[str, str], active: bool) -> None:
+    """The truth about the engines of the chosen arms, looked up anew; start one ahead of a run, or end them all."""
+    states = loaders.states(choice.profile, choice.arms, refused)
+    for state in states:
         widgets.arm_state(state)
+    arm, can_start = choice.arm.label, states[-1].kind in ("cold", "refused") and not active
+    with st.container(horizontal=True):
+        st.button(f"Start {arm}", key="warm", disabled=not can_start, on_click=warm.warm, args=(choice.profile, arm))
+        ends = st.button("End engines", key="end", disabled=active or not loaders.any_engine())
+    if ends:
+        with st.spinner("Ending the engines"):
+            warm.end_all()
+        st.rerun(scope="fragment")
 
 
 def buttons(choice: Choice, job: JobStatus | None) -> None:
@@ -127,7 +136,7 @@ def page() -> None:
         return
     with st.container(border=True):
         choice = widgets.choose(recordings)
-        arm_states(choice, loaders.refused(choice.profile))
+        engines(choice, loaders.refused(choice.profile), live.is_active(job))
         buttons(choice, job)
     runs(job)
 

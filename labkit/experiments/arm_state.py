@@ -11,7 +11,7 @@ cold       none of these: a run has to start it first
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -38,26 +38,35 @@ class ArmState:
 
 @dataclass(frozen=True, kw_only=True)
 class Seen:
-    """What was looked up, at `now` (seconds since the epoch). `held`: engine id to owner; `refused`: arm to words."""
+    """What was looked up, at `now` (seconds since the epoch).
+
+    `held`: engine id to owner; `refused`: arm to words; `warming`: arms whose start began and is not registered yet.
+    """
 
     engines: Sequence[Engine]
     now: float
     held: Mapping[str, str] = field(default_factory=dict)
     refused: Mapping[str, str] = field(default_factory=dict)
+    warming: Collection[str] = ()
 
 
 def arm_states(
-    fleet: Fleet, profile: str, arms: Sequence[str], refused: Mapping[str, str], clock: Clock | None = None
+    fleet: Fleet,
+    profile: str,
+    arms: Sequence[str],
+    refused: Mapping[str, str],
+    warming: Collection[str] = (),
+    clock: Clock | None = None,
 ) -> list[ArmState]:
     """The states of these arms under a profile, as a run that switches by salt would find them.
 
-    `refused`: arm to the engine's words, from the newest run. Raises UnknownName.
+    `refused`: arm to the engine's words, from the newest run or start. Raises UnknownName.
     """
     provider = FleetProvider(fleet, load_profile(profile))
     plans = [provider.plan(arm_named(arm)) for arm in arms]
     engines, now = fleet.ps(), (clock or SystemClock()).wall().timestamp()
     held = {engine.id: owner for engine in engines if (owner := fleet.holder(engine))}
-    seen = Seen(engines=engines, now=now, held=held, refused=refused)
+    seen = Seen(engines=engines, now=now, held=held, refused=refused, warming=warming)
     return [state_of(plan, fleet.expected_s(plan), seen) for plan in plans]
 
 
@@ -70,6 +79,8 @@ def state_of(plan: Plan, expected_s: float, seen: Seen) -> ArmState:
         kind, words = _warm_or_busy(up, seen.held)
     elif starting:
         kind, words = "starting", f"starting ({_age_s(starting[0], seen.now):.0f} s of ~{expected_s:.0f} s)"
+    elif plan.arm in seen.warming:
+        kind, words = "starting", f"starting (of ~{expected_s:.0f} s)"
     elif plan.arm in seen.refused:
         kind, words = "refused", f"refused: {seen.refused[plan.arm]}"
     else:

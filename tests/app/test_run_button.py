@@ -82,3 +82,22 @@ def test_a_job_that_dies_at_once_shows_what_it_printed(page, machine):
     until(page, lambda: not page.button(key="run").disabled)
     assert "ended before it had begun" in page.error[0].value
     assert "other.jsonl" in "".join(code.value for code in page.code)
+
+
+def test_an_engine_is_started_ahead_of_a_run_and_ended(page):
+    page.toggle(key="speculation").set_value(True).run()
+    page.button(key="warm").click().run()
+    assert page.button(key="warm").disabled
+    until(page, lambda: any("**spec**" in text.value and "warm]" in text.value for text in page.markdown))
+    assert [engine.plan.arm for engine in Fleet().ps() if engine.alive] == ["spec"]
+    page.button(key="end").click().run()
+    until(page, lambda: any("**spec**" in text.value and "cold" in text.value for text in page.markdown))
+    assert not Fleet().ps()
+
+
+def test_an_engine_that_does_not_start_says_why(page, machine):
+    (machine / "fake" / "bin" / "vllm").write_text("#!/bin/sh\necho 'ValueError: no such device' >&2\nexit 1\n")
+    page.button(key="warm").click().run()
+    until(page, lambda: any("refused: " in text.value for text in page.markdown))
+    assert "ValueError: no such device" in "\n".join(text.value for text in page.markdown)
+    assert not page.button(key="warm").disabled

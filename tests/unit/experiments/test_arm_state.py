@@ -79,3 +79,8 @@ def test_a_refusal_is_told_in_the_engines_words_until_it_is_up():
     assert state("prefix", refused=refused).words == "refused: no block size 7"
     assert state("prefix", engine("prefix"), refused=refused).kind == "warm"
     assert state("base", refused=refused).kind == "cold"
+
+
+def test_a_start_that_is_not_registered_yet_is_a_start_already():
+    assert state("prefix", warming={"prefix"}).words == "starting (of ~30 s)"
+    assert state("prefix", engine("prefix"), warming={"prefix"}).words == "warm"

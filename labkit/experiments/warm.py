@@ -1,0 +1,62 @@
+"""Starting an arm's engine ahead of a run, and ending what is up: what the page's toggles do to the fleet.
+
+A start is a process of its own (`labkit up`), like a run: it outlives a page's reload, and Streamlit stays free.
+
+<state>/warm/<plan key>.json    the process that starts it
+<state>/warm/<plan key>.log     what it printed; an `error: ` in it is why there is no engine
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from labkit.core.arms import arm_named
+from labkit.core.paths import state_dir
+from labkit.engines.fleet import Fleet
+from labkit.engines.process import ProcessState, is_alive, spawn
+from labkit.engines.profiles import load_profile
+from labkit.experiments.fleet_provider import FleetProvider
+
+_ERROR = "error: "
+
+
+def warm(profile: str, arm: str) -> None:
+    """Begin to start the engine that a run would use for this arm. Raises UnknownName.
+
+    The fleet says how far it is; `failures` says why it did not come up.
+    """
+    log = _log(profile, arm)
+    log.unlink(missing_ok=True)
+    argv = [sys.executable, "-m", "labkit", "up", "--profile", profile, "--arm", arm, "--salted"]
+    process = spawn(argv, {**os.environ, "LABKIT_STATE": str(state_dir())}, log, role="warm")
+    log.with_suffix(".json").write_text(json.dumps(process.to_dict()), encoding="utf-8")
+
+
+def is_warming(profile: str, arm: str) -> bool:
+    """Whether a start that `warm` began still goes on; it may not be in the fleet yet."""
+    file = _log(profile, arm).with_suffix(".json")
+    return file.is_file() and is_alive(ProcessState.from_dict(json.loads(file.read_text(encoding="utf-8"))))
+
+
+def failures(profile: str, arms: Sequence[str]) -> dict[str, str]:
+    """Arm to the words of a start that `warm` began and that failed; the next start forgets them."""
+    said = {arm: _said(_log(profile, arm)) for arm in arms if not is_warming(profile, arm)}
+    return {arm: text.split(_ERROR, 1)[1].strip() for arm, text in said.items() if _ERROR in text}
+
+
+def end_all() -> int:
+    """End every engine that is up; how many there were."""
+    return len(Fleet().down())
+
+
+def _said(log: Path) -> str:
+    return log.read_text(encoding="utf-8", errors="replace") if log.is_file() else ""
+
+
+def _log(profile: str, arm: str) -> Path:
+    plan = FleetProvider(Fleet(), load_profile(profile)).plan(arm_named(arm))
+    return state_dir() / "warm" / f"{plan.key}.log"
