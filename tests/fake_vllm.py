@@ -23,7 +23,7 @@ CHANGES = {
     'weights = "smollm2-135m-instruct"': 'path = "any"',
     'command = "python"': 'command = "vllm"',
     "fast_start = true": "fast_start = false",
-    "memory_gib = 3.5": "memory_gib = 0.1",
+    "memory_gib = 3.7": "memory_gib = 0.1",
 }
 PROGRAM = """#!{python}
 import sys
