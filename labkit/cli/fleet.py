@@ -54,7 +54,10 @@ def ps() -> None:
 
     Example: [bold]labkit ps[/bold]
     """
-    table = Table("engine", "status", "serves", "url", "processes", "up for")
+    table = Table()
+    table.add_column("engine", no_wrap=True)  # to be copied
+    for heading in ("status", "serves", "url", "processes", "up for"):
+        table.add_column(heading, overflow="fold")
     engines = Fleet().ps()
     for engine in engines:
         roles = ", ".join(f"{process.role} {process.pid}" for process in engine.processes)

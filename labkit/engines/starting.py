@@ -10,7 +10,6 @@ import os
 import uuid
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import psutil
 
@@ -94,11 +93,6 @@ class Start:
 def this_process() -> ProcessState:
     """The interpreter that runs this, as an owner."""
     return ProcessState(role="owner", pid=os.getpid(), created=psutil.Process().create_time())
-
-
-def log_path(registry: Registry, engine: Engine, role: str) -> Path:
-    """Where the process with this role writes."""
-    return registry.engine_folder(engine.id) / f"{role}.log"
 
 
 def _stages(plan: Plan) -> list[tuple[ProcessSpec, ...]]:

@@ -15,9 +15,9 @@ _generation = 0
 
 
 def release() -> None:
-    """Let this process use every core that the machine has for it."""
+    """Let this process use every core that it was started with."""
     if switches.bound_cores():
-        os.sched_setaffinity(0, range(os.cpu_count() or 1))
+        os.sched_setaffinity(0, switches.allowed_cores())
 
 
 def after_fork_in_child() -> None:

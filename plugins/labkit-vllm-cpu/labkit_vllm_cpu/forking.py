@@ -22,7 +22,7 @@ def fork_instead_of_spawn() -> None:
 
 
 def _show_threads() -> None:
-    """For debugging: an OpenMP thread here would be missing in the child, whose first parallel loop would wait for it."""
+    """For debugging: an OpenMP thread here would be missing in the child, whose first loop would wait for it."""
     if os.environ.get("LABKIT_VLLM_CPU_DEBUG"):
         names = [path.read_text().strip() for path in Path("/proc/self/task").glob("*/comm")]
         print(f"[labkit_vllm_cpu] fork in {os.getpid()}: threads {names}", flush=True)

@@ -45,7 +45,7 @@ def _once(name: str, repair: Any) -> None:
 
 
 def _keep_affinity(platform: Any) -> None:
-    """The caller takes the largest core of each list: one list per core that we have makes its pinning change nothing."""
+    """The caller takes the largest core of each list: with one list per core of ours its pinning changes nothing."""
 
     def discover_numa_topology(cls: Any) -> list[list[int]]:
         return [[core] for core in sorted(os.sched_getaffinity(0))]

@@ -25,6 +25,7 @@ def preloaded_environment() -> dict[str, str]:
     cores = switches.bound_cores()
     environment = dict(os.environ)
     environment[_MARK] = "1"
+    environment[switches.ALLOWED] = ",".join(str(core) for core in sorted(os.sched_getaffinity(0)))
     environment["LD_PRELOAD"] = ":".join(str(path) for path in _libraries())
     environment["VLLM_CPU_OMP_THREADS_BIND"] = "nobind"  # done here; vLLM would set variables that nobody reads again
     if cores:

@@ -41,7 +41,8 @@ _MODULES = (
 def main() -> None:
     """Serve until ended."""
     if not is_preloaded():
-        os.execve(sys.executable, [sys.executable, "-m", "labkit_vllm_cpu.serve", *sys.argv[1:]], preloaded_environment())
+        again = [sys.executable, "-m", "labkit_vllm_cpu.serve", *sys.argv[1:]]
+        os.execve(sys.executable, again, preloaded_environment())
     for module in _MODULES:
         importlib.import_module(module)
     binding.release()  # importing torch has used libgomp

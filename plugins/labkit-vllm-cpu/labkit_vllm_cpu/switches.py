@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 
 _PREFIX = "LABKIT_VLLM_CPU_"
+ALLOWED = _PREFIX + "ALLOWED"
 
 
 def keep_affinity() -> bool:
@@ -34,4 +35,13 @@ def spin_s() -> float | None:
 
 def bound_cores() -> list[int]:
     """Cores to bind to, in order; empty when nothing is asked."""
-    return [int(core) for core in os.environ.get(_PREFIX + "BIND", "").split(",") if core]
+    return _cores(_PREFIX + "BIND")
+
+
+def allowed_cores() -> list[int]:
+    """Cores that the process had before libgomp bound it; set by `preload`, not by users."""
+    return _cores(ALLOWED)
+
+
+def _cores(name: str) -> list[int]:
+    return [int(core) for core in os.environ.get(name, "").split(",") if core]
