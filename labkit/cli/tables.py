@@ -77,6 +77,8 @@ def _cell(shown: _Shown, wide: bool) -> str:
 
 def _caption(arms: pd.DataFrame) -> str:
     lines = ["vs base: base time / arm time over steps finished in both; 2x: twice as fast."]
+    if arms["acceptance_rate"].notna().any():
+        lines.append("ITL: gap between chunks, which carry several tokens under speculation; TPOT: time per token.")
     if (arms["too_few"] & arms["ratio_to_base"].notna()).any():
         lines.append("?: too few pairs to tell.")
     if arms["switched_by"].str.contains("salt").any():
@@ -89,9 +91,9 @@ def _columns(moved: bool) -> tuple[_Column, ...]:
     tokens = ("prompt_computed", "prompt_cached", "prompt_transferred")[: 3 if moved else 2]
     return (
         _Column(("arm",), ("switched by",), lambda r: _Shown((r["arm"], r["switched_by"]), joint=" · ")),
-        _Column(("steps",), ("",), _steps),
         _Column(("e2e",), ("sum",), lambda r: _Shown((seconds(r["e2e_s"]),))),
         _Column(("TTFT",), ("p50", "p95"), lambda r: _Shown(*seconds_alike(r["ttft_p50_s"], r["ttft_p95_s"]))),
+        _Column(("TPOT",), ("p50",), lambda r: _Shown((seconds(r["tpot_p50_s"]),))),
         _Column(("ITL",), ("p50", "p99"), lambda r: _Shown(*seconds_alike(r["itl_p50_s"], r["itl_p99_s"]))),
         _Column(
             ("prompt", "tokens"),
@@ -104,18 +106,15 @@ def _columns(moved: bool) -> tuple[_Column, ...]:
     )
 
 
-def _steps(row: Row) -> _Shown:
-    if not row["n_failed"]:
-        return _Shown((count(row["n_steps"]),))
-    return _Shown((count(row["n_steps"] - row["n_failed"]), f"of {count(row['n_steps'])}"), joint=" ")
-
-
 def _acceptance(row: Row) -> _Shown:
     return _Shown((percent(row["acceptance_rate"]), plain(row["acceptance_length"])))
 
 
 def _ratio(row: Row) -> _Shown:
+    """The ratio with its pairs; without one, how many steps there were. Failures are never left out."""
+    failed = f"{count(row['n_failed'])} failed" if row["n_failed"] else ""
     if missing(row["ratio_to_base"]):
-        return _Shown((DASH,))
+        return _Shown(tuple(filter(None, (DASH, f"n {row['n_steps']}", failed))), joint=" ")
     doubt = "?" if row["too_few"] else ""
-    return _Shown((times(row["ratio_to_base"]) + doubt, f"n {row['n_pairs']}"), joint=" ")
+    shown = (times(row["ratio_to_base"]) + doubt, f"n {row['n_pairs']}", failed)
+    return _Shown(tuple(filter(None, shown)), joint=" ")
