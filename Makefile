@@ -7,7 +7,7 @@ LOCKS := requirements/cpu.txt requirements/torch-cpu.txt requirements/uv.txt
 PACKAGES := pyproject.toml $(wildcard plugins/*/pyproject.toml)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test app lab check bench lock clean
+.PHONY: help setup demo test app lab check bench suffix lock clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' Makefile
@@ -45,6 +45,10 @@ check: setup ## Format, lint, types, import directions
 
 bench: setup ## Run the benchmarks
 	@for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+suffix: setup ## Build suffix decoding, an optional drafter: labkit run quick --spec-method suffix
+	$(BIN)/pip install --no-deps cmake nanobind==2.9.2 grpcio-tools ninja
+	$(BIN)/pip install --no-deps --no-build-isolation arctic-inference==0.1.1
 
 lock: setup ## Write the lock again from requirements/cpu.in
 	$(BIN)/python requirements/lock.py
