@@ -7,8 +7,9 @@ call tools well): the engine's `tool_choice: required` with strict schemas.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
+from uuid import uuid4
 
 from labkit.agents import specs
 from labkit.agents.grammar import grammar
@@ -22,11 +23,12 @@ TEXT_TOKENS: dict[Kind, int] = {"plan": 80, "observe": 64, "evaluate": 64, "answ
 
 @dataclass(frozen=True, kw_only=True)
 class RequestBuilder:
-    """Makes the request of a step from its kind and the messages so far."""
+    """Makes the request of a step from its kind and the messages so far; all of one builder are one session."""
 
     tool_mode: ToolMode = "grammar"
     temperature: float = 0.0
     seed: int | None = None
+    session: str = field(default_factory=lambda: uuid4().hex)
 
     @property
     def tools(self) -> list[dict[str, Any]]:
@@ -42,5 +44,6 @@ class RequestBuilder:
             max_tokens=specs.call_tokens() if act else TEXT_TOKENS[kind],
             temperature=self.temperature,
             seed=self.seed,
+            session=self.session,
             extra={"structured_outputs": {"grammar": grammar(offers)}} if act and self.tool_mode == "grammar" else {},
         )

@@ -2,7 +2,8 @@
 
 Definitions, since tools disagree on them:
 
-- TTFT: first event with any generated token (content, reasoning or tool call) minus the send, at the client.
+- TTFT: first event with any generated token (content, reasoning, tool call, or one that the engine's tool parser still
+  holds back, seen by its token id) minus the send, at the client.
 - ITL: the gap between successive *chunks* of one stream, pooled over all streams. Under speculation a chunk carries
   several tokens, so ITL is what a reader sees, not the time of a token.
 - TPOT: (last token - first token) / (tokens - 1) of one step; it needs two tokens. TTFT is not in it.

@@ -13,7 +13,10 @@ Message = dict[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class ChatRequest(Record):
-    """One chat-completions request. `extra`: engine-specific fields, merged into the body as they are."""
+    """One chat-completions request. `extra`: engine-specific fields, merged into the body as they are.
+
+    `session`: whose turn it is; a router in front of several replicas sends the turns of one session to the same one.
+    """
 
     messages: list[Message]
     tools: list[dict[str, Any]] | None = None
@@ -23,6 +26,7 @@ class ChatRequest(Record):
     seed: int | None = None
     cache_salt: str | None = None
     ignore_eos: bool = False
+    session: str | None = None
     extra: dict[str, Any] = field(default_factory=dict)
 
 
@@ -44,11 +48,16 @@ class Usage(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class Chunk(Record):
-    """One event that carried generated text. `t`: clock seconds; `kind`: content, reasoning or tool."""
+    """One event that carried generated tokens. `t`: clock seconds; `kind`: content, reasoning, tool or held.
+
+    `held`: tokens whose text the engine's parser keeps back for now, as it does until a tool's name is complete.
+    `tokens`: how many, from the event's token ids; null when the engine sends none.
+    """
 
     t: float
     kind: str
     chars: int
+    tokens: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -93,8 +93,9 @@ class ChunkRecord(Record):
     warmup: bool = column("bool", "", "true for steps that are thrown away")
     index: int = column("int64", "", "position in the stream, from 0")
     t: float = column("float64", "s", "arrival, since the run's start")
-    kind: str = column("string", "", "content, reasoning or tool")
+    kind: str = column("string", "", "content, reasoning, tool, or held (tokens whose text the parser keeps back)")
     chars: int = column("int64", "chars", "characters in the event")
+    tokens: int | None = column("int64", "tokens", "tokens in the event, from its token ids", nullable=True)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ strings are joined, never parsed, and reasoning keeps the key under which the en
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from labkit.core.chat import Chunk, Message, Reply
@@ -34,21 +34,22 @@ class Assembler:
         if choice is None:
             return None
         self.finish_reason = choice.get("finish_reason") or self.finish_reason
-        chunk = self._chunk(choice.get("delta") or {}, t)
+        chunk = self._chunk(choice.get("delta") or {}, choice.get("token_ids"), t)
         if chunk:
             self.chunks.append(chunk)
         return chunk
 
-    def _chunk(self, delta: Mapping[str, Any], t: float) -> Chunk | None:
-        """A chunk counts where a character of any kind does; its kind is the most visible one in it."""
+    def _chunk(self, delta: Mapping[str, Any], token_ids: Sequence[int] | None, t: float) -> Chunk | None:
+        """A chunk counts where a token or a character of any kind does; its kind is the most visible one in it."""
         content = self._text("content", delta)
         # An engine may send the same reasoning under both names: count it once.
         reasoning = max(self._text(key, delta) for key in REASONING_KEYS)
         tool = sum(self._call(call) for call in delta.get("tool_calls") or ())
         chars = content + reasoning + tool
-        if not chars:
+        if not chars and not token_ids:
             return None
-        return Chunk(t=t, kind="tool" if tool else "content" if content else "reasoning", chars=chars)
+        kind = "tool" if tool else "content" if content else "reasoning" if reasoning else "held"
+        return Chunk(t=t, kind=kind, chars=chars, tokens=None if token_ids is None else len(token_ids))
 
     def _text(self, key: str, delta: Mapping[str, Any]) -> int:
         text = delta.get(key) or ""
@@ -78,7 +79,7 @@ class Assembler:
 
     def reply(self, t_send: float, t_end: float) -> Reply:
         """The reply so far; times are clock seconds."""
-        visible = next((chunk.t for chunk in self.chunks if chunk.kind != "reasoning"), None)
+        visible = next((chunk.t for chunk in self.chunks if chunk.kind in ("content", "tool")), None)
         return Reply(
             message=self.message(),
             finish_reason=self.finish_reason,

@@ -64,7 +64,7 @@ class EngineClient:
         body = json.dumps(chat_body(request, self.model)).encode()
         t_send = self.clock.now()
         try:
-            async with self._post("/v1/chat/completions", body) as response:
+            async with self._post("/v1/chat/completions", body, request.session) as response:
                 await self._read(response, parts, on_chunk)
         except RequestFailed as failure:
             if parts.chunks:
@@ -80,12 +80,14 @@ class EngineClient:
         return [int(token) for token in answer["tokens"]]
 
     @asynccontextmanager
-    async def _post(self, path: str, body: bytes) -> AsyncIterator[aiohttp.ClientResponse]:
+    async def _post(self, path: str, body: bytes, session: str | None = None) -> AsyncIterator[aiohttp.ClientResponse]:
         if self._session is None:
             raise RuntimeError("EngineClient is closed: use it in `async with EngineClient(...) as client`")
-        url = self.base_url + path
+        url, headers = self.base_url + path, {"Content-Type": "application/json"}
+        if session is not None:
+            headers["X-Session-Id"] = session
         try:
-            async with self._session.post(url, data=body, headers={"Content-Type": "application/json"}) as response:
+            async with self._session.post(url, data=body, headers=headers) as response:
                 if response.status != 200:
                     raise refusals.of_status(url, response.status, await response.text(errors="replace"))
                 yield response

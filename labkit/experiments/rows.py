@@ -110,6 +110,6 @@ def _engine_said(usage: Usage, around: Around) -> dict[str, Any]:
 
 def _chunks(place: Place, turn: int, reply: Reply | None) -> list[ChunkRecord]:
     return [
-        ChunkRecord(**_place(place), turn=turn, index=n, t=chunk.t - place.t0, kind=chunk.kind, chars=chunk.chars)
+        ChunkRecord(**_place(place), turn=turn, index=n, **{**chunk.to_dict(), "t": chunk.t - place.t0})
         for n, chunk in enumerate(reply.chunks if reply else ())
     ]

@@ -27,7 +27,7 @@ TABLES: dict[str, type[Record]] = {"steps": StepRecord, "chunks": ChunkRecord, "
 _ARROW = {"string": pa.string(), "int64": pa.int64(), "float64": pa.float64(), "bool": pa.bool_()}
 _PYTHON: dict[str, tuple[type, ...]] = {"string": (str,), "int64": (int,), "float64": (float, int), "bool": (bool,)}
 _columns: Callable[[type], tuple[Column, ...]] = functools.cache(columns_of)
-_CHUNK_OWN = ("index", "t", "kind", "chars")
+_CHUNK_OWN = ("index", "t", "kind", "chars", "tokens")
 _CHUNK_KEY = tuple(c.name for c in _columns(ChunkRecord) if c.name not in _CHUNK_OWN)
 
 

@@ -8,6 +8,7 @@ replay goes on with the recorded reply in its place, until `max_failures` in a r
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -83,6 +84,7 @@ async def replay(
     for index, step in enumerate(recording.steps[: options.count(recording)]):
         history = replies if options.history == "live" else None
         request = shaped(recording.request(index, history), step, options.mode, salt.salt(step.turn))
+        request = dataclasses.replace(request, session=salt.base)
         t_intended = clock.now()
         if options.gaps:
             t_intended += step.gap_s

@@ -57,6 +57,8 @@ class FakeDials:
     itl_s: float = 0.0
     stream_interval: int = 1
     """Tokens that are gathered before an event is sent, as vLLM's flag of that name; the first goes out at once."""
+    held_tokens: int = 0
+    """First tokens of a reply whose text comes with the next one's, as vLLM's parser holds a tool's name back."""
     block_size: int = 16
     num_blocks: int = 4096
     prefix_caching: bool = True

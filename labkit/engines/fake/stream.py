@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +14,7 @@ from aiohttp import web
 from labkit.engines.fake import report
 from labkit.engines.fake.core import Core, Slot
 from labkit.engines.fake.dials import FakeReply, Fault
-from labkit.engines.fake.generation import Step, default_reply, delta, fitted, reply_tokens, steps
+from labkit.engines.fake.generation import Step, Token, default_reply, delta, fitted, reply_tokens, steps
 from labkit.engines.fake.tokens import ids, prompt_tokens
 
 
@@ -60,6 +60,8 @@ class Stream:
         chunks = list(self._chunks())
         strike = min(self.fault.after_chunks, len(chunks) - 1) if self.fault else None
         started: set[int] = set()
+        held: list[Token] = []
+        sent = 0
         for index, chunk in enumerate(chunks):
             await self._run(chunk, first=index == 0)
             if index == 0:
@@ -69,11 +71,27 @@ class Stream:
                 return "error"
             tokens = [token for step in chunk for token in step.tokens]
             finish = self._finish if index == len(chunks) - 1 else None
-            await self._send(_choice(delta(tokens, started, self.id), finish))
+            sent, held = sent + len(tokens), [*held, *tokens]
+            if sent <= self.core.dials.held_tokens and not finish:
+                await self._send_held(tokens)
+                continue
+            event = _choice(delta(held, started, self.id), finish)
+            await self._send(self._with_ids(event, tokens))
+            held = []
         self._store(len(self._tokens) - 1)  # the last one is sampled and never fed back
         await self._send({"choices": [], **self._report()})
         await self.response.write(b"data: [DONE]\n\n")
         return self._finish
+
+    async def _send_held(self, tokens: Sequence[Token]) -> None:
+        """As vLLM does: an event without text where token ids are asked for, else none."""
+        if self.body.get("return_token_ids"):
+            await self._send(self._with_ids(_choice({}), tokens))
+
+    def _with_ids(self, event: dict[str, Any], tokens: Sequence[Token]) -> dict[str, Any]:
+        if self.body.get("return_token_ids"):
+            event["choices"][0]["token_ids"] = ids(token.text for token in tokens)
+        return event
 
     def _report(self) -> dict[str, Any]:
         usage = report.usage(len(self._prompt), self._cached, self._tokens)

@@ -1,6 +1,7 @@
 """The client against real servers: times, and every way in which a request can fail."""
 
 import asyncio
+import dataclasses
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -215,3 +216,32 @@ async def test_a_closed_client_says_so() -> None:
     model = EngineClient("http://127.0.0.1:1", "any")
     with pytest.raises(RuntimeError, match="async with"):
         await model.chat(HELLO)
+
+
+async def test_tokens_that_the_parser_holds_back_count_from_their_own_time() -> None:
+    call = FakeReply(tool_calls=(("read_file", '{"path": "a.py"}'),))
+    request = dataclasses.replace(HELLO, max_tokens=64)
+    async with fake(FakeDials(itl_s=0.03, held_tokens=3, replies=(call, call))) as (_, model):
+        seen = await model.chat(request)
+        late = await model.chat(dataclasses.replace(request, extra={"return_token_ids": False}))
+    assert [chunk.kind for chunk in seen.chunks[:4]] == ["held", "held", "held", "tool"]
+    assert sum(chunk.tokens for chunk in seen.chunks) == seen.usage.completion_tokens
+    assert seen.t_first_visible - seen.t_first_token >= 3 * 0.03 * 0.9
+    assert seen.message["tool_calls"][0]["function"] == late.message["tool_calls"][0]["function"]
+    assert late.chunks[0].kind == "tool"
+    assert late.chunks[0].tokens is None
+    assert late.t_first_token == late.t_first_visible
+
+
+async def test_a_session_is_told_to_the_router_and_not_to_the_engine() -> None:
+    heard: list[str | None] = []
+
+    async def handler(request: web.BaseRequest) -> web.StreamResponse:
+        heard.extend((request.headers.get("X-Session-Id"), (await request.json()).get("session", "not in the body")))
+        return web.Response(status=503, text="no")
+
+    async with served(handler) as model:
+        for session in ("agent-1", None):
+            with pytest.raises(RequestFailed):
+                await model.chat(dataclasses.replace(HELLO, session=session))
+    assert heard == ["agent-1", "not in the body", None, "not in the body"]
