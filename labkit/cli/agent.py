@@ -38,10 +38,10 @@ Keep = Annotated[bool, typer.Option("--keep", help="Leave the engine up afterwar
 
 def register(app: typer.Typer) -> None:
     """Add the agent's commands to the command line."""
-    app.command(epilog="Example: labkit tasks")(tasks)
-    app.command(epilog="Example: labkit recordings")(recordings)
-    app.command(epilog="Example: labkit agent --task evict-one-late --arm prefix")(agent)
-    app.command(epilog="Example: labkit record --task evict-one-late --arm prefix --out mine.jsonl")(record)
+    app.command()(tasks)
+    app.command()(recordings)
+    app.command()(agent)
+    app.command()(record)
 
 
 def tasks() -> None:
