@@ -42,13 +42,24 @@ class BadInput(LabError):
     """A value that is not allowed: names the field, the value and what would be."""
 
     def __init__(self, field: str, value: object, allowed: str, hint: str = "") -> None:
-        super().__init__(f"{field}: {value!r} is not allowed; allowed: {allowed}", hint)
+        super().__init__(f"{field}: {_in_words(value)} is not allowed; allowed: {allowed}", hint)
         self.field = field
         self.value = value
 
 
+def _in_words(value: object) -> str:
+    """A value as a user would type it: lists joined with commas."""
+    if value is None:
+        return "nothing"
+    return ",".join(map(str, value)) if isinstance(value, list | tuple | set) and value else repr(value)
+
+
 class UnknownName(BadInput):
-    """A name that nothing has; built by `labkit.core.names.pick`."""
+    """A name that nothing has; built by `labkit.core.names.pick`. `instead`: the names that there are, in words."""
+
+    def __init__(self, field: str, value: object, instead: str, hint: str = "") -> None:
+        super().__init__(field, value, instead, hint)
+        self.message = f"no {field} is called {value!r}; {instead}"
 
 
 class WeightsError(LabError):

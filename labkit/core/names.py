@@ -9,15 +9,21 @@ from typing import TypeVar
 from labkit.core.errors import UnknownName
 
 T = TypeVar("T")
+_SHOWN = 8
 
 
 def unknown(kind: str, name: str, known: Iterable[str], list_command: str) -> UnknownName:
     """The error for a `kind` called `name` that is not among `known`: nearest names, and where to list them."""
     names = sorted(known)
     near = difflib.get_close_matches(name, names, n=3, cutoff=0.4)
-    allowed = ", ".join(near or names[:8]) or "none exist yet"
-    hint = f"Did you mean {' or '.join(near)}? " if near else ""
-    return UnknownName(kind, name, allowed, f"{hint}List them with: {list_command}")
+    return UnknownName(kind, name, _instead(near, names), f"List them with: {list_command}")
+
+
+def _instead(near: list[str], names: list[str]) -> str:
+    if near:
+        return f"did you mean {' or '.join(near)}?"
+    more = ", ..." if len(names) > _SHOWN else ""
+    return f"there are: {', '.join(names[:_SHOWN])}{more}" if names else "none exist yet"
 
 
 def pick(kind: str, name: str, known: Mapping[str, T], list_command: str) -> T:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from labkit.core.clock import Clock, SystemClock
-from labkit.core.errors import BadInput, RunUnreadable
+from labkit.core.errors import BadInput, LabError, RunUnreadable, UnknownName
 from labkit.core.names import unknown
 from labkit.core.paths import runs_dir
 from labkit.core.records import RunInfo
@@ -72,7 +72,9 @@ class RunStore:
         return writer
 
     def folders(self) -> Sequence[Path]:
-        """The run folders, by name backwards: newest first, to the second."""
+        """The run folders, by name backwards: newest first, to the second. Raises LabError when the root is a file."""
+        if self.root.is_file():
+            raise LabError(f"{self.root} is a file; runs are kept in a folder.", "Set LABKIT_RUNS to a folder.")
         if not self.root.is_dir():
             return []
         found = (p for p in self.root.iterdir() if not p.name.startswith(".") and (p / RUN).is_file())
@@ -102,7 +104,12 @@ class RunStore:
             return _open_zip(path)
         if path.is_dir() and (isinstance(name, Path) or (path / RUN).is_file()):
             return Run(path.resolve())
-        return Run(self.root / self._id_of(str(name)))
+        try:
+            return Run(self.root / self._id_of(str(name)))
+        except UnknownName:
+            if not name or not path.is_dir():
+                raise
+            raise RunUnreadable(f"{name} is no run folder: it has no {RUN}", "List runs with: labkit runs") from None
 
     def _id_of(self, name: str) -> str:
         if name == "latest" and (runs := self.runs()):

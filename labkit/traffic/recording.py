@@ -21,6 +21,7 @@ from labkit.core.paths import data_dir
 from labkit.core.records import KINDS, Kind, Record
 
 SCHEMA = 1
+_LIST = "List the shipped ones with: labkit recordings"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,7 +113,7 @@ def save(recording: Recording, path: Path) -> Path:
 def load(path: Path) -> Recording:
     """Read a recording. Raises BadInput naming the file and line that is wrong."""
     if not path.is_file():
-        raise BadInput("recording", str(path), "a file", "List the shipped ones with: labkit recordings")
+        raise BadInput("recording", str(path), "a file", _LIST)
     lines = path.read_text(encoding="utf-8", errors="replace").rstrip("\n").split("\n")
     rows = [_row(path, n, line) for n, line in enumerate(lines, 1)]
     if rows[0].get("type") != "recording":
@@ -166,4 +167,6 @@ def named(name: str) -> Recording:
     path = Path(name)
     if path.suffix == ".jsonl" and path.is_file():
         return load(path)
+    if path.is_file():
+        raise BadInput("recording", name, "a name, or a .jsonl file as `labkit record` writes it", _LIST)
     return load(pick("recording", name, shipped(), "labkit recordings"))

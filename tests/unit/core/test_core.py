@@ -7,6 +7,7 @@ import pytest
 from labkit.core.arms import ARMS, BASE, Arm, arm_named
 from labkit.core.columns import columns_of
 from labkit.core.errors import BadInput, EngineDied, UnknownName
+from labkit.core.names import unknown
 from labkit.core.records import ChunkRecord, SampleRecord, StepRecord
 
 
@@ -26,6 +27,22 @@ def test_an_unknown_arm_names_the_nearest():
         arm_named("prefix+spce")
     assert isinstance(error.value, BadInput)
     assert "labkit plan" in error.value.hint
+    assert error.value.message.startswith("no arm is called 'prefix+spce'; did you mean prefix+spec")
+    assert (error.value.field, error.value.value) == ("arm", "prefix+spce")
+
+
+@pytest.mark.parametrize(
+    ("known", "instead"), [([], "none exist yet"), (["a", "b"], "there are: a, b"), ("abcdefghi", ", g, h, ...")]
+)
+def test_without_a_near_name_it_says_which_there_are(known: list[str], instead: str):
+    assert unknown("task", "zzz", known, "labkit tasks").message.endswith(instead)
+
+
+@pytest.mark.parametrize(
+    ("value", "words"), [(["base", "base"], "base,base"), (None, "nothing"), ("x y", "'x y'"), (0, "0"), ([], "[]")]
+)
+def test_a_bad_value_is_said_as_it_would_be_typed(value: object, words: str):
+    assert BadInput("arms", value, "each arm once").message == f"arms: {words} is not allowed; allowed: each arm once"
 
 
 @pytest.mark.parametrize("record", [StepRecord, ChunkRecord, SampleRecord])

@@ -103,6 +103,18 @@ def test_names(store: RunStore, clock: FakeClock):
         store.open("")
 
 
+def test_a_folder_that_is_no_run_says_so(tmp_path: Path):
+    with pytest.raises(RunUnreadable, match=r"is no run folder: it has no run\.json"):
+        RunStore(tmp_path / "runs").open(str(tmp_path))
+
+
+def test_a_file_in_the_place_of_the_runs_is_an_error_that_says_so(tmp_path: Path):
+    (tmp_path / "runs").write_text("")
+    with pytest.raises(LabError, match="is a file") as error:
+        RunStore(tmp_path / "runs").list()
+    assert "LABKIT_RUNS" in error.value.hint
+
+
 @pytest.mark.parametrize("bad", ["", "../x", "Quick", "a b", "x" * 41])
 def test_an_experiment_that_cannot_name_a_folder_is_refused(store: RunStore, bad: str):
     with pytest.raises(BadInput, match="experiment"):

@@ -153,6 +153,10 @@ def test_a_torn_line_is_named(recording: Recording, tmp_path: Path):
 def test_names_and_files_that_do_not_exist(tmp_path: Path):
     with pytest.raises(UnknownName, match="evict-one-late"):
         named("evict-one-lat")
+    (tmp_path / "x.log").write_text("")
+    with pytest.raises(BadInput, match=r"\.jsonl file") as other:
+        named(str(tmp_path / "x.log"))
+    assert not isinstance(other.value, UnknownName)
     with pytest.raises(BadInput, match="a file"):
         load(tmp_path / "none.jsonl")
 
