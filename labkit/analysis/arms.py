@@ -35,6 +35,8 @@ class ArmRow(Record):
     switched_by: str = column("string", "", "how prefix caching was set: `flag`, `salt`, or both")
     history: str = column("string", "", "`recorded` or `live` history, or both")
     e2e_s: float | None = column("float64", "s", "sum of send to end over finished steps, without tools", nullable=True)
+    e2e_paired_s: float | None = column("float64", "s", "send to end summed over the pairs, this arm", nullable=True)
+    e2e_base_s: float | None = column("float64", "s", "send to end summed over the pairs, base", nullable=True)
     e2e_p50_s: float | None = column("float64", "s", "median of send to end", nullable=True)
     ttft_p50_s: float | None = column("float64", "s", "median time to first token", nullable=True)
     ttft_p95_s: float | None = column("float64", "s", "95th percentile of the time to first token", nullable=True)
@@ -59,10 +61,12 @@ class ArmRow(Record):
 
 
 class Paired(NamedTuple):
-    """`ratio`: base seconds / arm seconds over `n_pairs` common steps; None without a pair."""
+    """`ratio`: `base_s` / `arm_s`, seconds summed over `n_pairs` common steps; None without a pair."""
 
-    ratio: float | None
-    n_pairs: int
+    ratio: float | None = None
+    n_pairs: int = 0
+    base_s: float | None = None
+    arm_s: float | None = None
 
 
 def arm_table(steps: pd.DataFrame, chunks: pd.DataFrame) -> pd.DataFrame:
@@ -90,11 +94,11 @@ def _times(steps: pd.DataFrame) -> pd.Series[float]:
 
 
 def _paired(base: pd.Series[float] | None, arm: pd.Series[float]) -> Paired:
-    if base is None:
-        return Paired(None, 0)
-    common = base.index.intersection(arm.index)
-    seconds = float(arm.loc[common].sum())
-    return Paired(float(base.loc[common].sum()) / seconds if seconds > 0 else None, len(common))
+    common = arm.index[:0] if base is None else base.index.intersection(arm.index)
+    if base is None or not len(common):
+        return Paired()
+    base_s, arm_s = float(base.loc[common].sum()), float(arm.loc[common].sum())
+    return Paired(base_s / arm_s if arm_s > 0 else None, len(common), base_s, arm_s)
 
 
 def _row(arm: str, steps: pd.DataFrame, gaps: pd.DataFrame, paired: Paired) -> ArmRow:
@@ -107,6 +111,8 @@ def _row(arm: str, steps: pd.DataFrame, gaps: pd.DataFrame, paired: Paired) -> A
         switched_by=_words(steps["switched_by"]),
         history=_words(steps["history"]),
         e2e_s=total(floats(e2e(done))),
+        e2e_paired_s=paired.arm_s,
+        e2e_base_s=paired.base_s,
         e2e_p50_s=percentile(e2e(done), 50),
         ttft_p50_s=percentile(first, 50),
         ttft_p95_s=percentile(first, 95),

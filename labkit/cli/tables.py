@@ -47,7 +47,7 @@ def arm_table_view(arms: pd.DataFrame, width: int | None = None) -> Table:
 
 def _table(arms: pd.DataFrame, wide: bool) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-    columns = _columns(moved=bool(arms["prompt_transferred"].notna().any()))
+    columns = _columns(moved=_moved(arms), uneven=_uneven(arms))
     for position, column in enumerate(columns):
         left: Any = "left" if position == 0 else "right"
         table.add_column(_header(column, wide), justify=left, no_wrap=True)
@@ -77,6 +77,11 @@ def _cell(shown: _Shown, wide: bool) -> str:
 
 def _caption(arms: pd.DataFrame) -> str:
     lines = ["vs base: base time / arm time over steps finished in both; 2x: twice as fast."]
+    if _uneven(arms):
+        lines.append("e2e: seconds of the arm / of base over the n steps that both finished.")
+    lines.append("comp.: computed. ceil.: ceiling, the most that an infinite cache could serve.")
+    if _moved(arms):
+        lines.append("moved: tokens whose KV was sent from prefill to decode.")
     if arms["acceptance_rate"].notna().any():
         lines.append("ITL: gap between chunks, which carry several tokens under speculation; TPOT: time per token.")
     if (arms["too_few"] & arms["ratio_to_base"].notna()).any():
@@ -86,12 +91,23 @@ def _caption(arms: pd.DataFrame) -> str:
     return "\n".join(lines)
 
 
-def _columns(moved: bool) -> tuple[_Column, ...]:
-    """The columns; tokens moved from prefill to decode only where some were."""
+def _moved(arms: pd.DataFrame) -> bool:
+    return bool(arms["prompt_transferred"].notna().any())
+
+
+def _uneven(arms: pd.DataFrame) -> bool:
+    """Whether arms finished different steps, so that their sums are not sums over the pairs of the ratio."""
+    compared = arms[arms["ratio_to_base"].notna()]
+    finished = compared["n_steps"] - compared["n_failed"]
+    return bool(len(set(finished) | set(compared["n_pairs"])) > 1)
+
+
+def _columns(moved: bool, uneven: bool) -> tuple[_Column, ...]:
+    """The columns; tokens moved from prefill to decode only where some were; base's seconds only where they differ."""
     tokens = ("prompt_computed", "prompt_cached", "prompt_transferred")[: 3 if moved else 2]
     return (
         _Column(("arm",), ("switched by",), lambda r: _Shown((r["arm"], r["switched_by"]), joint=" · ")),
-        _Column(("e2e",), ("sum",), lambda r: _Shown((seconds(r["e2e_s"]),))),
+        _Column(("e2e",), ("arm", "base") if uneven else ("sum",), _paired_e2e if uneven else _e2e),
         _Column(("TTFT",), ("p50", "p95"), lambda r: _Shown(*seconds_alike(r["ttft_p50_s"], r["ttft_p95_s"]))),
         _Column(("TPOT",), ("p50",), lambda r: _Shown((seconds(r["tpot_p50_s"]),))),
         _Column(("ITL",), ("p50", "p99"), lambda r: _Shown(*seconds_alike(r["itl_p50_s"], r["itl_p99_s"]))),
@@ -104,6 +120,14 @@ def _columns(moved: bool) -> tuple[_Column, ...]:
         _Column(("accept.",), ("rate", "length"), _acceptance),
         _Column(("vs base",), ("pairs",), _ratio),
     )
+
+
+def _e2e(row: Row) -> _Shown:
+    return _Shown((seconds(row["e2e_s"]),))
+
+
+def _paired_e2e(row: Row) -> _Shown:
+    return _Shown(*seconds_alike(row["e2e_paired_s"], row["e2e_base_s"]))
 
 
 def _acceptance(row: Row) -> _Shown:

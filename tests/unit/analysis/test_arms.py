@@ -78,9 +78,11 @@ def test_the_ratio_is_over_steps_that_finished_in_both():
     ]
     both = ratio(frame_of([*base, *spec]), "base", "spec")
     assert (both.ratio, both.n_pairs) == (4.0, 1)
+    row = arm_table(frame_of([*base, *spec]), frame_of([], ChunkRecord)).set_index("arm").loc["spec"]
+    assert (row.e2e_s, row.e2e_paired_s, row.e2e_base_s, row.ratio_to_base) == (901.0, 1.0, 4.0, 4.0)
     other_agent = [a_step(arm="pd", agent="a9", turn=1)]
     row = arm_table(frame_of([*base, *other_agent]), frame_of([], ChunkRecord)).set_index("arm").loc["pd"]
-    assert (row.isna().ratio_to_base, row.n_pairs) == (True, 0)
+    assert (row.isna().ratio_to_base, row.isna().e2e_paired_s, row.n_pairs) == (True, True, 0)
 
 
 def test_five_pairs_are_enough_to_show_without_a_mark_and_a_resent_step_counts_once():

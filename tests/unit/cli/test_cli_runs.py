@@ -132,6 +132,22 @@ def test_doubt_and_dashes_are_shown():
     assert "moved" in shown(*steps_of("pd"))
 
 
+def test_seconds_are_over_the_pairs_when_arms_finished_different_steps():
+    text = shown(*steps_of("base", turns=8), *steps_of("spec", turns=6, seconds=1.0))
+    assert "6.00/12.0 s" in text
+    assert "2.00x n 6" in text
+    assert "over the n steps that both finished" in text
+    even = shown(*steps_of("base"), *steps_of("spec", seconds=1.0))
+    assert "12.0 s" in even
+    assert "both finished" not in even
+
+
+def test_the_caption_explains_the_short_words():
+    text = shown(*steps_of("pd"))
+    for words in ("computed", "infinite cache", "from prefill to decode"):
+        assert words in text
+
+
 @pytest.mark.parametrize(
     ("seconds", "says"), [(-5, "0 s ago"), (59, "59 s ago"), (60, "1 min ago"), (7300, "2 h ago"), (200_000, "2 d ago")]
 )
