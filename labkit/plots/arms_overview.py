@@ -23,7 +23,10 @@ TITLE = "Which arm takes less time than base?"
 
 @dataclass(frozen=True, kw_only=True)
 class ArmBar:
-    """One arm. `relative`: its time over base's, None without a common step. `n`: steps that finished in both."""
+    """One arm. `relative`: its time over base's, None without a common step.
+
+    `n`: steps that finished in both; `seconds` are over these, or over all of the arm's when there is none.
+    """
 
     arm: str
     seconds: float | None
@@ -38,7 +41,8 @@ class ArmBar:
         if self.seconds is None and not self.failed:
             return f"{DASH} not measured"
         failed = f", {self.failed} failed" if self.failed else ""
-        return f"{_ratio_words(self)}<br>{seconds(self.seconds)}, n = {self.n}{failed}"
+        over = f", n = {self.n}" if self.n else " in all its steps" if self.seconds is not None else ""
+        return f"{_ratio_words(self)}<br>{seconds(self.seconds)}{over}{failed}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +89,7 @@ def _bar(row: dict[Hashable, Any]) -> ArmBar:
     ratio = _number(row["ratio_to_base"])
     return ArmBar(
         arm=str(row["arm"]),
-        seconds=_number(row["e2e_s"]),
+        seconds=_number(row["e2e_paired_s"] if row["n_pairs"] else row["e2e_s"]),
         relative=1 / ratio if ratio else None,
         n=int(row["n_pairs"]),
         failed=int(row["n_failed"]),
@@ -106,7 +110,7 @@ def _caption(bars: tuple[ArmBar, ...]) -> Caption:
         return Caption(title=TITLE, empty="No step has finished yet, so there is nothing to compare.")
     return Caption(
         title=TITLE,
-        note="End-to-end seconds of the same requests, send to last byte, paired with base.",
+        note="Seconds from send to last byte, over the n steps that both the arm and base finished.",
         alt="Time relative to base. " + "; ".join(f"{bar.arm}: {bar.label.replace('<br>', ', ')}" for bar in bars),
     )
 

@@ -109,7 +109,7 @@ def _add_line(
 
 
 def _caption(arm: str, steps: pd.DataFrame) -> Caption:
-    title = f"Where did {arm}'s prompt come from?"
+    title = f"Where did the prompt's tokens come from under {arm}?"
     if not len(steps):
         return Caption(title=title, empty=f"No step of {arm} has reported its prompt tokens yet.")
     prompt, cached = steps["prompt_tokens"].sum(), steps["cached_tokens"].sum(min_count=1)

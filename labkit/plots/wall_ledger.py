@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import pandas as pd
 import plotly.graph_objects as go
 
+from labkit.analysis.format import DASH, percent
+from labkit.core.arms import BASE
 from labkit.plots.frame import Caption, framed, sentence
 from labkit.plots.rows import arms_of, common, counted
 from labkit.plots.theme import Mode, part_color
@@ -80,4 +82,30 @@ def _caption(ledgers: tuple[ArmLedger, ...]) -> Caption:
         return Caption(title=TITLE, empty="No step was finished by every arm yet, so no sums can be compared.")
     words = "; ".join(f"{one.arm}: {one.first_s:.1f} s to first token, {one.rest_s:.1f} s after it" for one in ledgers)
     count = counted(ledgers[0].n, "step")
-    return Caption(title=TITLE, note=f"Over the {count} that every arm finished.", alt=f"{TITLE} {words}; {count}.")
+    note = f"Over the {count} that {_finishers([one.arm for one in ledgers])} finished."
+    return Caption(title=TITLE, note=note, alt=f"{TITLE} {words}; {count}.")
+
+
+def _finishers(arms: list[str]) -> str:
+    """Who finished all of the steps: the arm itself when it is alone, for then nothing is compared."""
+    return arms[0] if len(arms) == 1 else "both arms" if len(arms) == 2 else f"all {len(arms)} arms"
+
+
+def finding(info: WallLedgerInfo) -> str:
+    """The ledger against base in words: where base's seconds go, and what of them each arm takes. Empty: why not."""
+    base = next((one for one in info.arms if one.arm == BASE.label), None)
+    if base is None or not base.total_s:
+        return info.caption.empty or "base was not measured, so nothing can be said against it."
+    lines = [
+        f"base spends {percent(base.first_s / base.total_s)} of its seconds before the first token "
+        f"({counted(base.n, 'step')})."
+    ]
+    for one in info.arms:
+        if one is not base:
+            first, rest = _over(one.first_s, base.first_s), _over(one.rest_s, base.rest_s)
+            lines.append(f"{one.arm} takes {first} of base's time to the first token and {rest} of its time after it.")
+    return "\n".join(lines)
+
+
+def _over(part: float, whole: float) -> str:
+    return percent(part / whole) if whole else DASH

@@ -9,7 +9,7 @@ from labkit.plots.arms_overview import arms_overview_figure, arms_overview_info
 from labkit.plots.per_turn import per_turn_figure, per_turn_info
 from labkit.plots.theme import MODES
 from labkit.plots.tokens_per_turn import tokens_per_turn_figure, tokens_per_turn_info
-from labkit.plots.wall_ledger import wall_ledger_figure, wall_ledger_info
+from labkit.plots.wall_ledger import finding, wall_ledger_figure, wall_ledger_info
 
 EMPTY = frame([]).reindex(columns=list(step("base", 1).to_dict()))
 TABLE = pd.DataFrame(
@@ -17,7 +17,8 @@ TABLE = pd.DataFrame(
         "arm": ["prefix", "base", "pd"],
         "n_steps": [4, 4, 2],
         "n_failed": [0, 0, 2],
-        "e2e_s": [9.2, 11.6, None],
+        "e2e_s": [19.9, 11.6, 5.0],
+        "e2e_paired_s": [9.2, 11.6, None],
         "ratio_to_base": [1.25, 1.0, None],
         "n_pairs": [4, 4, 0],
         "too_few": [True, False, True],
@@ -39,6 +40,13 @@ def test_overview_shows_time_relative_to_base_in_the_order_of_the_arms():
     assert "1.25x as fast, too few to tell" in info.bars[1].label
     assert "n = 4" in info.bars[1].label
     assert "2 failed" in info.bars[2].label
+
+
+def test_overview_sums_the_seconds_of_the_pairs_that_it_counts():
+    bars = arms_overview_info(TABLE).bars
+    assert [bar.seconds for bar in bars] == [11.6, 9.2, 5.0]
+    assert "9.20 s, n = 4" in bars[1].label
+    assert "5.00 s in all its steps" in bars[2].label
 
 
 def test_overview_draws_no_bar_for_what_was_not_measured_but_names_it():
@@ -108,12 +116,26 @@ def test_ledger_adds_up_over_the_steps_that_every_arm_finished():
     assert [(one.arm, one.n) for one in info.arms] == [("base", 2), ("spec", 2)]
     assert (info.arms[0].first_s, info.arms[0].rest_s) == pytest.approx((0.6 + 0.8, 4.0))
     assert info.arms[1].total_s == pytest.approx(1.4 + 2.0)
-    assert "2 steps" in info.caption.note
+    assert info.caption.note == "Over the 2 steps that both arms finished."
+
+
+def test_ledger_says_in_words_what_base_spends_and_each_arm_takes_of_it():
+    info = wall_ledger_info(frame(steps(("base", "prefix", "spec"), turns=2)))
+    assert info.caption.note == "Over the 2 steps that all 3 arms finished."
+    lines = finding(info).splitlines()
+    assert lines[0] == "base spends 26 % of its seconds before the first token (2 steps)."
+    assert lines[2] == "spec takes 100 % of base's time to the first token and 50 % of its time after it."
+
+
+def test_ledger_without_base_or_steps_claims_nothing():
+    assert "base was not measured" in finding(wall_ledger_info(frame(steps(("spec",)))))
+    assert finding(wall_ledger_info(EMPTY)) == wall_ledger_info(EMPTY).caption.empty
 
 
 def test_ledger_does_not_wait_for_an_arm_that_only_failed():
     info = wall_ledger_info(frame([*steps(("base",)), failed("pd", 1)]))
     assert [one.arm for one in info.arms] == ["base"]
+    assert info.caption.note == "Over the 4 steps that base finished."
 
 
 def test_acceptance_is_weighted_by_tokens_and_leaves_out_arms_without_drafts():
