@@ -104,12 +104,15 @@ def _print_diff(left: Plan, right: Plan, as_json: bool) -> None:
     differences = diff(left, right)
     if as_json:
         return typer.echo(json.dumps([difference._asdict() for difference in differences], indent=1))
-    table = Table(title=f"{left.profile}: what differs")
-    for heading in ("process", "setting", left.arm, right.arm):
-        table.add_column(heading, overflow="fold")
+    if not differences:
+        return typer.echo(f"{left.arm} and {right.arm} are the same engine")
+    typer.echo(f"{left.profile}: what differs between {left.arm} and {right.arm}")
+    width = max(len(left.arm), len(right.arm))
     for difference in differences:
-        table.add_row(difference.role, difference.setting, difference.left or "-", difference.right or "-")
-    return Console().print(table if differences else f"{left.arm} and {right.arm} are the same engine")
+        typer.echo(f"\n{difference.role}  {difference.setting}")
+        for arm, value in ((left.arm, difference.left), (right.arm, difference.right)):
+            typer.echo(f"  {arm:<{width}}  {'-' if value is None else value}")
+    return None
 
 
 def _list_profiles() -> None:

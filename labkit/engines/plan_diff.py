@@ -1,6 +1,6 @@
 """What differs between two plans, option by option: the proof that two arms differ by their layers alone.
 
-Port numbers are left out: they say where a process listens, not what it does.
+Port numbers are not compared: they say where a process listens, not what it does. What is shown has them filled in.
 """
 
 from __future__ import annotations
@@ -35,9 +35,10 @@ def diff(left: Plan, right: Plan) -> list[Difference]:
     found: list[Difference] = []
     for role, one, other in _pairs(left, right):
         ours, theirs = _settings(one), _settings(other)
+        shown, others = _settings(one and one.filled(left.ports)), _settings(other and other.filled(right.ports))
         names = list(dict.fromkeys([*ours, *theirs]))
         found += [
-            Difference(role, name, ours.get(name), theirs.get(name))
+            Difference(role, name, shown.get(name), others.get(name))
             for name in names
             if ours.get(name) != theirs.get(name)
         ]

@@ -56,3 +56,15 @@ def test_profiles_and_methods_are_listed() -> None:
 def test_unknown_names_are_refused(words: tuple[str, str]) -> None:
     with pytest.raises(UnknownName):
         run(*words)
+
+
+def test_a_diff_shows_whole_values_with_their_ports() -> None:
+    said = run("--arm", "pd", "--diff", "base")
+    assert "{port:" not in said
+    lines = said.splitlines()
+    at = next(number for number, line in enumerate(lines) if line.endswith("  --kv-transfer-config"))
+    arm, value = lines[at + 1].split(maxsplit=1)
+    assert arm == "pd"
+    assert json.loads(value)["kv_connector"]
+    assert lines[at + 2].split() == ["base", "-"]
+    assert "--port" not in said
