@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 
 class Cause(NamedTuple):
-    """`what` happened and what to do about it (`hint`)."""
+    """`what` happened and what to do about it (`hint`). `line`: where the log says so; None when it does not."""
 
     what: str
     hint: str
+    line: int | None = None
 
 
 _TABLE: tuple[tuple[str, str, str], ...] = (
@@ -28,9 +29,9 @@ _TABLE: tuple[tuple[str, str, str], ...] = (
         "Check the profile's flags: labkit plan prints the whole command.",
     ),
     (
-        r"(?P<what>[Aa]rctic Inference is required.*|arctic[-_]inference.*not installed.*)",
-        "{what}",
-        "Suffix decoding needs the package arctic-inference: make suffix.",
+        r"(?P<what>[Aa]rctic Inference is required[^.]*|arctic[-_]inference.*not installed[^.]*)",
+        "install it with `make suffix` first: {what}",
+        "Run: make suffix",
     ),
     (
         r"No module named '?(?P<what>[\w.]+)'?",
@@ -54,9 +55,10 @@ _TABLE: tuple[tuple[str, str, str], ...] = (
 def likely_cause(log: Sequence[str], code: int | None = None) -> Cause | None:
     """The first row of the table that a line of `log` matches; `code`: the exit status, negative for a signal."""
     for pattern, what, hint in _TABLE:
-        for line in log:
+        for number, line in enumerate(log):
             if match := re.search(pattern, line):
-                return Cause(what.format(**{name: text.strip() for name, text in match.groupdict().items()}), hint)
+                words = {name: text.strip() for name, text in match.groupdict().items()}
+                return Cause(what.format(**words), hint, number)
     if code == -9:
         return Cause("it was killed (signal 9)", "The kernel does this when memory runs out: see labkit ps.")
     return None

@@ -10,12 +10,14 @@ import aiohttp
 
 from labkit.core.clock import Clock
 from labkit.core.errors import EngineDied, EngineNotReady
-from labkit.engines.causes import likely_cause
+from labkit.engines.causes import Cause, likely_cause
 from labkit.engines.logs import tail
 from labkit.engines.process import ProcessState, exit_code, is_alive
 
 _POLL_S = 0.25
 _TAIL = 12
+_AROUND = 2
+"""Lines shown before and after the one that names the cause: what follows it is mostly other processes' tracebacks."""
 _CAUSE_LINES = 400
 """A traceback of the outer process follows the inner one that names the cause, so the search looks further back."""
 
@@ -65,7 +67,14 @@ def died(process: ProcessState) -> EngineDied:
     cause = likely_cause(log, code)
     reason = f": {cause.what}" if cause else "" if code is None else f" with status {code}"
     hint = cause.hint if cause else f"The whole log: {process.log}"
-    return EngineDied(f"the {process.role} process ended{reason}", hint, tuple(log[-_TAIL:]))
+    return EngineDied(f"the {process.role} process ended{reason}", hint, _relevant(log, cause))
+
+
+def _relevant(log: Sequence[str], cause: Cause | None) -> tuple[str, ...]:
+    """The lines around the cause, else the last ones."""
+    if cause is None or cause.line is None:
+        return tuple(log[-_TAIL:])
+    return tuple(log[max(0, cause.line - _AROUND) : cause.line + _AROUND + 1])
 
 
 def _require_time(waiting: Sequence[ProcessState], clock: Clock, deadline: float) -> None:

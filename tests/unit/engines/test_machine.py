@@ -11,9 +11,11 @@ from unit.engines.plans import plan_of, tiny
 
 from labkit.core.errors import NotEnoughMemory, PortInUse
 from labkit.engines.causes import likely_cause
+from labkit.engines.health import died
 from labkit.engines.logs import tail
 from labkit.engines.memory import free_bytes, require_memory
 from labkit.engines.ports import free_ports, require_free
+from labkit.engines.process import ProcessState
 from labkit.engines.start_times import StartTimes
 
 GIB = 1 << 30
@@ -85,6 +87,17 @@ def test_known_causes_are_named(line: str, code: int, what: str) -> None:
     assert cause is not None
     assert what in cause.what
     assert cause.hint
+    assert cause.line == (None if code == -9 else 1)
+
+
+def test_the_drafter_that_is_built_apart_is_asked_for_first_and_without_the_traceback(tmp_path: Path) -> None:
+    words = "ImportError: Arctic Inference is required for suffix decoding. Install via `pip install arctic-inference`."
+    log = tmp_path / "log"
+    log.write_text("\n".join([*(f"before {n}" for n in range(9)), words, *(f"after {n}" for n in range(9))]))
+    error = died(ProcessState(role="engine", pid=1, created=0.0, log=str(log)))
+    assert "process ended: install it with `make suffix` first" in error.message
+    assert "pip install" not in error.message
+    assert error.log_tail == ("before 7", "before 8", words, "after 0", "after 1")
 
 
 def test_an_unknown_death_has_no_invented_cause() -> None:
