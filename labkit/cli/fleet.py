@@ -10,17 +10,16 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
-from rich.table import Table
 
+from labkit.cli.fleet_view import print_engines, start_drawn
 from labkit.cli.plan import DEFAULT_PROFILE, ArmOption, MethodOption, ProfileOption, planned
-from labkit.core import progress
-from labkit.core.clock import SystemClock
-from labkit.core.errors import BadInput
+from labkit.core.errors import BadInput, LabError
 from labkit.engines.fleet import Fleet
 from labkit.engines.plan import Plan
 from labkit.engines.profiles import load_profile
 from labkit.engines.registry import Engine
+
+_NONE_UP = "no engine is up; start one with: labkit up --arm prefix"
 
 EngineArgument = Annotated[str | None, typer.Argument(help="Id of the engine, or a part of it; see labkit ps.")]
 
@@ -44,8 +43,10 @@ def up(
     plan = planned(load_profile(profile), arm, spec_method, salted)
     try:
         engine = asyncio.run(_up(plan))
-    except asyncio.CancelledError:
-        raise typer.Exit(128 + signal.SIGTERM) from None
+    except (asyncio.CancelledError, KeyboardInterrupt) as stopped:
+        typer.echo("the start was stopped; nothing of it is left running", err=True)
+        how = signal.SIGINT if isinstance(stopped, KeyboardInterrupt) else signal.SIGTERM
+        raise typer.Exit(128 + how) from None
     typer.echo(f"{engine.id} is up: {engine.base_url}/v1 serves {engine.model}")
 
 
@@ -54,17 +55,13 @@ def ps() -> None:
 
     Example: [bold]labkit ps[/bold]
     """
-    table = Table()
-    table.add_column("engine", no_wrap=True)  # to be copied
-    for heading in ("status", "serves", "url", "processes", "up for"):
-        table.add_column(heading, overflow="fold")
     engines = Fleet().ps()
-    for engine in engines:
-        roles = ", ".join(f"{process.role} {process.pid}" for process in engine.processes)
-        table.add_row(engine.id, _status(engine), engine.model, engine.base_url, roles, _age(engine))
-    Console().print(table if engines else "no engine is up; start one with: labkit up --arm prefix")
+    if not engines:
+        return typer.echo(_NONE_UP)
+    print_engines(engines, Console())
     if any(engine.status in ("dead", "orphaned") for engine in engines):
-        Console().print("Dead and orphaned engines are cleaned up by: labkit down ENGINE")
+        typer.echo("Dead and orphaned engines are cleaned up by: labkit down ENGINE")
+    return None
 
 
 def logs(
@@ -90,15 +87,18 @@ def logs(
 def down(
     engine: EngineArgument = None,
     everything: Annotated[bool, typer.Option("--all", help="Every engine, and what crashes left behind.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Also an engine that a run is measuring on.")] = False,
 ) -> None:
     """End an engine: ask its processes, wait, then kill what is left of their groups.
+
+    An engine that a run holds is not ended, unless with [bold]--force[/bold].
 
     Example: [bold]labkit down --all[/bold]
     """
     fleet = Fleet()
     if everything and engine is not None:
         raise BadInput("ENGINE", engine, "nothing, together with --all")
-    ended = fleet.down() if everything else fleet.down(_the(fleet, engine).id)
+    ended = fleet.down(None if everything else _the(fleet, engine).id, force)
     for gone in ended:
         typer.echo(f"{gone.id} is down")
     if not ended:
@@ -106,17 +106,11 @@ def down(
 
 
 async def _up(plan: Plan) -> Engine:
-    """With a bar, and with SIGTERM treated like Ctrl-C: both end what was started."""
+    """With progress, and with SIGTERM treated like Ctrl-C: both end what was started."""
     task = asyncio.current_task()
     if task is not None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-    columns = (SpinnerColumn(), BarColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        line = bar.add_task(f"starting {plan.arm}", total=plan.expected_start_s)
-
-        def show(now: progress.Progress) -> None:
-            bar.update(line, description=now.message, completed=min(now.done or 0.0, now.total or 1e9), total=now.total)
-
+    with start_drawn(Console(stderr=True), plan.arm, plan.expected_start_s) as show:
         return await Fleet().up(plan, show)
 
 
@@ -125,21 +119,12 @@ def _the(fleet: Fleet, engine: str | None) -> Engine:
     engines = fleet.ps()
     if engine is None and len(engines) == 1:
         return engines[0]
+    if not engines:
+        raise LabError(_NONE_UP)
     if engine is None:
-        ids = ", ".join(found.id for found in engines) or "none is up"
-        raise BadInput("ENGINE", "", ids, "Name one of them, or start one: labkit up --arm prefix")
+        ids = ", ".join(found.id for found in engines)
+        raise LabError(f"{len(engines)} engines are up: {ids}", "Name one of them; a part of its id will do.")
     return fleet.get(engine)
-
-
-def _status(engine: Engine) -> str:
-    dead = engine.dead_roles
-    return f"{engine.status} ({', '.join(dead)} ended)" if engine.status == "dead" and dead else engine.status
-
-
-def _age(engine: Engine) -> str:
-    started = min((process.created for process in engine.processes), default=engine.owner.created)
-    minutes, seconds = divmod(int(SystemClock().wall().timestamp() - started), 60)
-    return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min {seconds} s"
 
 
 def _follow(files: dict[str, Path]) -> None:

@@ -17,6 +17,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from labkit.core.clock import Clock, SystemClock
+from labkit.core.errors import EngineBusy
 from labkit.core.names import unknown
 from labkit.core.paths import state_dir as default_state_dir
 from labkit.core.progress import OnProgress, Progress, silent
@@ -26,6 +27,7 @@ from labkit.engines.memory import free_bytes, require_memory
 from labkit.engines.plan_records import Plan
 from labkit.engines.ports import free_ports, require_free
 from labkit.engines.process import end_groups
+from labkit.engines.programs import require_programs
 from labkit.engines.registry import Engine, Registry
 from labkit.engines.run_lock import held, holder
 from labkit.engines.start_times import StartTimes
@@ -43,16 +45,27 @@ class Fleet:
         self._registry = Registry(self.state_dir)
         self._times = StartTimes(self.state_dir)
 
-    async def up(self, plan: Plan, on_progress: OnProgress = silent) -> Engine:
+    async def up(self, plan: Plan, on_progress: OnProgress = silent, *, adopt: bool = True) -> Engine:
         """The engine of this plan: the one that is up, the one that somebody is starting, or a new one.
 
-        Raises WeightsError, NotEnoughMemory, PortInUse, EngineDied or EngineNotReady; nothing is left running then.
+        It stays up until `down`; with `adopt`, one that a run started does so too, and the run no longer ends it.
+        Raises WeightsError, NotEnoughMemory, PortInUse, EngineDied, EngineNotReady, or EngineError for a program that
+        is not installed; nothing is left running then.
         """
         async with self._start_lock(plan, on_progress):
             found = self.find(plan)
-            return found if found else await self._start(plan, on_progress)
+            if found is None:
+                return await self._start(plan, on_progress)
+            if adopt:
+                self._registry.adopt(found)
+            return found
+
+    def adopted(self, engine: Engine) -> bool:
+        """Whether somebody asked for it with `up` after it was started: it is no longer its starter's to end."""
+        return self._registry.adopted(engine)
 
     async def _start(self, plan: Plan, on_progress: OnProgress) -> Engine:
+        require_programs(plan)
         if plan.weights is not None:
             weights.path(plan.weights)
         require_memory(plan, free_bytes())
@@ -89,13 +102,26 @@ class Fleet:
             return matches[0]
         raise unknown("engine", engine_id, [engine.id for engine in matches or engines], "labkit ps")
 
-    def down(self, engine_id: str | None = None) -> list[Engine]:
-        """End one engine, or all of them, and whatever a crash left behind. Returns what was ended or cleaned up."""
+    def down(self, engine_id: str | None = None, force: bool = False) -> list[Engine]:
+        """End one engine, or all of them, and whatever a crash left behind. Returns what was ended or cleaned up.
+
+        Raises EngineBusy, and ends none, when a run holds one of them; `force` ends it under that run.
+        """
         engines = self.ps() if engine_id is None else [self.get(engine_id)]
+        if not force:
+            self._require_free(engines)
         end_groups(process for engine in engines for process in engine.processes)
         for engine in engines:
             self._registry.forget(engine)
         return engines
+
+    def _require_free(self, engines: list[Engine]) -> None:
+        for engine in engines:
+            if owner := self.holder(engine):
+                raise EngineBusy(
+                    f"engine {engine.id} is held by {owner}",
+                    f"Stop that run, or: labkit down {engine.id} --force",
+                )
 
     @contextlib.contextmanager
     def lock(self, engine: Engine, owner: str) -> Iterator[Engine]:

@@ -27,7 +27,7 @@ def require_memory(plan: Plan, free: int) -> None:
     need = sum(process.memory_bytes for process in plan.layout)
     if need > free:
         raise NotEnoughMemory(
-            f"arm {plan.arm} of {plan.profile} needs {need / _GIB:.1f} GiB, {free / _GIB:.1f} GiB are free",
+            f"profile {plan.profile} needs {need / _GIB:.1f} GiB, {free / _GIB:.1f} GiB are free",
             "End engines that are not needed: labkit ps, then labkit down ENGINE.",
         )
 

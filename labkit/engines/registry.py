@@ -3,6 +3,7 @@
     <state>/engines/<id>/engine.json    plan, processes, who started it
     <state>/engines/<id>/<role>.log     what each process wrote; kept after the engine has ended, for a while
     <state>/engines/<id>/lock           held by the run that uses the engine
+    <state>/engines/<id>/adopted        there when somebody else than its starter wants it to stay up
 
 Only the plan's own environment is stored, never the inherited one: nothing secret can get in.
 """
@@ -110,6 +111,14 @@ class Registry:
     def read_all(self) -> list[Engine]:
         """Every engine that is registered, oldest first, dead ones too."""
         return sorted(self._read(), key=lambda engine: engine.owner.created)
+
+    def adopt(self, engine: Engine) -> None:
+        """Note that `engine` is to stay up, whatever its starter meant to do with it."""
+        (self.engine_folder(engine.id) / "adopted").touch()
+
+    def adopted(self, engine: Engine) -> bool:
+        """Whether it was noted."""
+        return (self.engine_folder(engine.id) / "adopted").exists()
 
     def forget(self, engine: Engine) -> None:
         """Drop the entry; the logs stay until twenty newer engines have left theirs."""

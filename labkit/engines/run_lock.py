@@ -29,7 +29,7 @@ def held(folder: Path, engine_id: str, owner: str) -> Iterator[None]:
     except Timeout:
         raise EngineBusy(
             f"engine {engine_id} is held by {holder(folder) or 'another run'}",
-            "Wait for it, or start another engine: labkit up --arm ARM.",
+            "Wait for it, or stop that run.",
         ) from None
     try:
         name.write_text(_signed(owner), encoding="utf-8")

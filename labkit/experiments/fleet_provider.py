@@ -2,19 +2,21 @@
 
 One engine at a time: the one before is ended before the next starts, and nothing starts while an arm is measured. An
 idle engine still takes processor time on a small machine, so no engine of this run stands beside the one that is
-measured. Engines that were up before the run are used and left alone, and named beside every arm that they stood by.
+measured. Engines that were up before the run are used and left alone, and named beside every arm that they stood by; so
+is one that somebody asked for with `labkit up` while the run used it.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from itertools import pairwise
 from typing import Any
 
 from labkit.core.arms import Arm
-from labkit.core.errors import EngineDied, EngineError
+from labkit.core.errors import EngineBusy, EngineDied, EngineError, UnknownName
 from labkit.core.progress import OnProgress, silent
 from labkit.engines.fleet import Fleet
 from labkit.engines.machine import usable_cores
@@ -74,11 +76,12 @@ class FleetProvider:
         if plan.key in self._refused:
             raise self._refused[plan.key]
         try:
-            engine = await self._fleet.up(plan, on_progress)
+            engine = await self._fleet.up(plan, on_progress, adopt=False)
         except EngineError as error:
             self._refused[plan.key] = error
             raise
-        self._started[engine.id] = engine
+        if engine.owner.pid == os.getpid():  # else another run was starting it, and ends it
+            self._started[engine.id] = engine
         return engine
 
     def _served(self, engine: Engine, arm: Arm) -> Served:
@@ -100,10 +103,19 @@ class FleetProvider:
         )
 
     def locked(self, served: Served, owner: str) -> AbstractContextManager[object]:
-        return self._fleet.lock(self._fleet.get(served.engine), owner)
+        return self._fleet.lock(self._get(served), owner)
+
+    def _get(self, served: Served) -> Engine:
+        try:
+            return self._fleet.get(served.engine)
+        except UnknownName:
+            raise EngineDied(
+                f"engine {served.engine} was ended by somebody while it was measured",
+                "Was it `labkit down --force`? Leave the engines alone until the run is done.",
+            ) from None
 
     def check(self, served: Served) -> None:
-        engine = self._fleet.get(served.engine)
+        engine = self._get(served)
         if engine.dead_roles:
             role = engine.dead_roles[0]
             log = self._fleet.log_tail(engine, role, _LOG_LINES)
@@ -117,5 +129,12 @@ class FleetProvider:
 
     async def _end(self, engine: Engine) -> None:
         """End an engine of this run; others' are left alone. In a thread: the grace that it gets blocks."""
-        if self._started.pop(engine.id, None):
+        if engine.id not in self._started or self._fleet.adopted(engine):
+            return
+        try:
             await asyncio.to_thread(self._fleet.down, engine.id)
+        except EngineBusy:  # another run uses it by now
+            return
+        except UnknownName:  # somebody has ended it
+            pass
+        del self._started[engine.id]

@@ -8,6 +8,7 @@ A start is a process of its own (`labkit up`), like a run: it outlives a page's 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -15,6 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from labkit.core.arms import arm_named
+from labkit.core.errors import EngineBusy, UnknownName
 from labkit.core.paths import state_dir
 from labkit.engines.fleet import Fleet
 from labkit.engines.process import ProcessState, is_alive, spawn
@@ -49,8 +51,12 @@ def failures(profile: str, arms: Sequence[str]) -> dict[str, str]:
 
 
 def end_all() -> int:
-    """End every engine that is up; how many there were."""
-    return len(Fleet().down())
+    """End every engine that no run holds; how many there were."""
+    fleet, ended = Fleet(), 0
+    for engine in fleet.ps():
+        with contextlib.suppress(EngineBusy, UnknownName):  # held, or ended by somebody else meanwhile
+            ended += len(fleet.down(engine.id))
+    return ended
 
 
 def _said(log: Path) -> str:

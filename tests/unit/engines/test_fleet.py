@@ -14,9 +14,19 @@ import psutil
 import pytest
 from unit.engines.plans import plan_of, runs, tiny, until
 
-from labkit.core.errors import EngineDied, EngineNotReady, NotEnoughMemory, PortInUse, UnknownName, WeightsError
+from labkit.core.errors import (
+    EngineBusy,
+    EngineDied,
+    EngineError,
+    EngineNotReady,
+    NotEnoughMemory,
+    PortInUse,
+    UnknownName,
+    WeightsError,
+)
 from labkit.core.progress import Progress
 from labkit.engines.fleet import Fleet
+from labkit.engines.plan_records import ProcessSpec
 from labkit.engines.registry import Engine, Registry
 from labkit.engines.starting import this_process
 
@@ -193,3 +203,34 @@ def test_an_engine_survives_json(tmp_path: Path) -> None:
     engine = Engine(id="e", plan=plan_of(tiny("engine")), processes=(), owner=this_process())
     Registry(tmp_path).write(engine)
     assert Registry(tmp_path).read_all() == [engine]
+
+
+async def test_an_engine_that_a_run_holds_is_ended_by_force_alone(fleet: Fleet) -> None:
+    engine = await fleet.up(plan_of(tiny("engine")))
+    other = await fleet.up(plan_of(tiny("engine", "--slow", "0.1")))
+    with fleet.lock(engine, "run 7f3a"):
+        for asked in (engine.id, None):
+            with pytest.raises(EngineBusy, match=r"is held by run 7f3a") as caught:
+                fleet.down(asked)
+            assert f"labkit down {engine.id} --force" in caught.value.hint
+        assert engine.alive
+        assert other.alive
+        fleet.down(engine.id, force=True)
+    assert [left.id for left in fleet.ps()] == [other.id]
+
+
+async def test_up_adopts_what_it_finds(fleet: Fleet) -> None:
+    plan = plan_of(tiny("engine"))
+    engine = await fleet.up(plan)
+    assert await fleet.up(plan, adopt=False) == engine
+    assert not fleet.adopted(engine)
+    assert await fleet.up(plan) == engine
+    assert fleet.adopted(engine)
+
+
+async def test_a_program_that_is_not_there_is_told_before_anything_else(fleet: Fleet) -> None:
+    absent = ProcessSpec(role="engine", argv=("no-such-vllm", "serve"), env={}, memory_bytes=1 << 50)
+    with pytest.raises(EngineError, match="profile tiny runs `no-such-vllm`, which is not on PATH") as caught:
+        await fleet.up(plan_of(absent, weights="smollm2-135m-instruct"))
+    assert "--profile cpu-smollm2" in caught.value.hint
+    assert fleet.ps() == []

@@ -142,6 +142,41 @@ async def test_an_engine_that_is_killed_while_measured(fleet: Fleet, provider: F
     assert fleet.ps() == []
 
 
+async def test_an_engine_that_is_ended_by_force_counts_as_dead(
+    fleet: Fleet, provider: FakePlans, source: str, tmp_path: Path
+):
+    provider.dials = ("--ttft-s", "0.2")
+
+    def end(progress: Progress) -> None:
+        if progress.done == 1 and progress.stage == "measuring base":
+            fleet.down(force=True)
+
+    done = await run(provider, source, tmp_path, "base", "prefix", on_progress=end)
+    assert done.info.state == "partial", done.info.note
+    (died,) = (event for event in done.events() if event["type"] == "engine_died")
+    assert "was ended by somebody while it was measured" in died["message"]
+    steps = done.steps()[~done.steps()["warmup"]]
+    assert steps.groupby("arm")["error"].count().to_dict() == {"base": 1, "prefix": 0}
+    assert fleet.ps() == []
+
+
+async def test_an_engine_that_somebody_asked_for_meanwhile_is_spared(
+    fleet: Fleet, provider: FakePlans, source: str, tmp_path: Path
+):
+    served = await provider.serve(arm_named("base"))
+    await fleet.up(provider.plan(arm_named("prefix")))
+    await provider.serve(arm_named("spec"))
+    assert await provider.close(keep=False) == [served.engine]
+    assert [engine.id for engine in fleet.ps()] == [served.engine]
+
+
+async def test_an_engine_that_another_run_holds_by_now_is_spared(fleet: Fleet, provider: FakePlans):
+    served = await provider.serve(arm_named("base"))
+    with fleet.lock(fleet.get(served.engine), "another run"):
+        assert await provider.close(keep=False) == [served.engine]
+    assert await provider.close(keep=False) == []
+
+
 async def test_a_dead_engine_is_found_out(fleet: Fleet, provider: FakePlans):
     served = await provider.serve(arm_named("base"))
     provider.check(served)
