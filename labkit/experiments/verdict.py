@@ -6,13 +6,13 @@ failed    nothing was measured at all
 (cancelled is the store's word for a run that its user stopped)
 
 A failed step in an arm that has others does not change the state: it is a row with an error, it is counted, and the
-note says so.
+note says so. The note is one sentence a line; arms of which the same is to be said share one.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from labkit.core.records import RunState
@@ -35,16 +35,31 @@ class Tally:
 
 def verdict(asked: Sequence[str], tally: Tally) -> tuple[RunState, str]:
     """State and note of a run that was asked to measure these arms."""
-    missing = [arm for arm in asked if not tally.measured[arm]]
-    notes = [f"{arm} not measured: {_why(arm, tally)}" for arm in missing]
+    missing = [arm for arm in dict.fromkeys(asked) if not tally.measured[arm]]
+    ended = {arm: words for arm, words in tally.refused.items() if arm not in missing}
+    notes = [f"{arms} not measured: {why}" for why, arms in _alike({arm: _why(arm, tally) for arm in missing})]
     notes += [f"{arm}: {n} of {n + tally.measured[arm]} steps failed" for arm, n in _partly_failed(tally).items()]
-    notes += [f"{arm} ended early: {words}" for arm, words in tally.refused.items() if arm not in missing]
-    cut_short = len(set(missing) | set(tally.refused))
-    notes += [
-        f"{arm}: other processes kept {cores:.1f} cores busy meanwhile, so its times are too long"
-        for arm, cores in tally.disturbed.items()
-    ]
-    return _state(len(missing), cut_short, len(asked)), ". ".join(notes)
+    notes += [f"{arms} ended early: {words}" for words, arms in _alike(ended)]
+    notes += _disturbed(tally.disturbed)
+    return _state(len(missing), len(missing) + len(ended), len(asked)), "\n".join(map(_sentence, notes))
+
+
+def _alike(words: Mapping[str, str]) -> list[tuple[str, str]]:
+    """What was said of arms, each once, and of which arms."""
+    return [(said, ", ".join(arm for arm in words if words[arm] == said)) for said in dict.fromkeys(words.values())]
+
+
+def _disturbed(cores: Mapping[str, float]) -> list[str]:
+    if not cores:
+        return []
+    low, high = f"{min(cores.values()):.1f}", f"{max(cores.values()):.1f}"
+    kept = low if low == high else f"{low}-{high}"
+    while_ = "while it was measured" if len(cores) == 1 else "while they were measured"
+    return [f"{', '.join(cores)}: other processes kept {kept} cores busy {while_}: times are too long"]
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
 def _state(missing: int, cut_short: int, asked: int) -> RunState:

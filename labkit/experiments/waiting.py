@@ -7,11 +7,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from labkit.core.errors import LabError
-from labkit.core.progress import Progress
+from labkit.core.progress import Progress, time_left
 from labkit.experiments import jobs
 from labkit.experiments.jobs import JobStatus
 from labkit.experiments.view import last_progress
 from labkit.store.runs import Run
+
+__all__ = ["Say", "in_words", "run_and_wait", "time_left"]
 
 _POLL_S = 0.5
 _ACTIVE = ("starting", "running")
@@ -33,7 +35,8 @@ def run_and_wait(experiment: str, params: Mapping[str, Any], say: Say = print) -
         now = jobs.cancel(job.id)
     if now.run is None:
         raise LabError(f"{job.id} ended before there was a run.", "\n".join(now.log_tail))
-    say(f"{now.state}. {now.run.info.note}".rstrip())
+    for line in (f"{now.state}.", *now.run.info.note.splitlines()):
+        say(line)
     return now.run
 
 
@@ -49,5 +52,4 @@ def _report(now: JobStatus, said: str, say: Say) -> str:
 def in_words(progress: Progress) -> str:
     """`3/8 measuring base: turn 3: TTFT 0.61 s, about 20 s left`."""
     done = f"{progress.done:.0f}/{progress.total:.0f} " if progress.done is not None and progress.total else ""
-    left = f", about {progress.eta_s:.0f} s left" if progress.eta_s else ""
-    return f"{done}{': '.join(filter(None, (progress.stage, progress.message)))}{left}"
+    return ", ".join(filter(None, (f"{done}{progress.said}", time_left(progress.eta_s or None))))

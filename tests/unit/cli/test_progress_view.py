@@ -4,8 +4,9 @@ import io
 
 from rich.console import Console
 
-from labkit.cli.progress_view import drawn, time_left
-from labkit.core.progress import Progress
+from labkit.cli.progress_view import drawn
+from labkit.core.clock import FakeClock
+from labkit.core.progress import Progress, time_left
 
 
 def said(*reports: Progress, terminal: bool = False) -> str:
@@ -23,8 +24,19 @@ def test_seconds_of_a_start_are_one_line_and_every_step_is_one():
     steps = [Progress(stage="measuring pd", message=f"turn {n}", done=n, total=4, eta_s=10) for n in (1, 2)]
     lines = said(*starting, *steps).splitlines()
     assert len(lines) == 3
-    assert lines[0] == "0/4  starting pd  0 s of ~60 s  about 80 s left"
-    assert lines[2] == "2/4  measuring pd  turn 2  about 10 s left"
+    assert lines[0] == "0/4  starting pd: 0 s of ~60 s, about 1 min 20 s left"
+    assert lines[2] == "2/4  measuring pd: turn 2, about 10 s left"
+
+
+def test_a_long_start_is_a_line_each_ten_seconds_that_says_starting_once():
+    out, clock = io.StringIO(), FakeClock()
+    with drawn(Console(file=out, width=200), clock) as on_progress:
+        for n in range(25):
+            on_progress(Progress(stage="starting base", message=f"starting ({n} s of ~30 s): engine", eta_s=30 - n))
+            clock.advance(1.0)
+    assert out.getvalue().splitlines() == [
+        f"starting base: engine, {n} s of ~30 s, about {30 - n} s left" for n in (0, 10, 20)
+    ]
 
 
 def test_an_engines_words_are_not_taken_for_markup():
@@ -36,4 +48,4 @@ def test_an_engines_words_are_not_taken_for_markup():
 def test_time_left_in_words():
     assert time_left(None) == ""
     assert time_left(42.4) == "about 42 s left"
-    assert time_left(300) == "about 5 min left"
+    assert time_left(300) == "about 5 min 00 s left"
