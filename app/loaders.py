@@ -9,6 +9,7 @@ from labkit.experiments import live, warm
 from labkit.experiments.arm_state import ArmState, arm_states
 from labkit.experiments.catalogue import QUICK_RECORDING
 from labkit.experiments.jobs import JobStatus
+from labkit.experiments.refusals import newest_of, refused_arms
 from labkit.experiments.view import RunView, label, view
 from labkit.store.runs import RunStore
 from labkit.traffic.recording import list_recordings, named
@@ -43,11 +44,16 @@ def any_engine() -> bool:
     return bool(Fleet().ps())
 
 
-def refused(profile: str) -> dict[str, str]:
-    """Arms that the newest run could not have under this profile, with the engine's words."""
-    folders = RunStore().folders()
-    newest = run_view(folders[0].name) if folders else None
-    return newest.refused if newest and newest.info.asked.get("profile") == profile else {}
+def holders() -> list[str]:
+    """Who holds an engine now, as they named themselves; empty when all are free."""
+    fleet = Fleet()
+    return [owner for engine in fleet.ps() if (owner := fleet.holder(engine))]
+
+
+def refused(profile: str, arms: tuple[str, ...]) -> dict[str, str]:
+    """Arms whose engine the newest run of this profile could not have, with the engine's words."""
+    newest = newest_of(profile, RunStore().list())
+    return refused_arms(Fleet(), profile, arms, run_view(newest) if newest else None)
 
 
 def newest_job() -> JobStatus | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 from labkit.analysis.arms import ArmRow
-from labkit.core.arms import Arm
+from labkit.core.arms import BASE, Arm
 from labkit.core.columns import columns_of
 from labkit.core.progress import Progress
 from labkit.experiments.arm_state import ArmState
@@ -28,23 +28,23 @@ LOOKS = {
 }
 BADGES = {"done": "green", "running": "blue", "partial": "orange", "cancelled": "orange", "failed": "red"}
 COLUMNS = {
-    "arm": ("arm", None),
-    "n_steps": ("steps", "%d"),
-    "n_failed": ("failed", "%d"),
-    "ratio_to_base": ("× as fast as base", "%.2f"),
-    "n_pairs": ("pairs", "%d"),
-    "e2e_s": ("end to end (s)", "%.1f"),
-    "ttft_p50_s": ("TTFT p50 (s)", "%.2f"),
-    "ttft_p95_s": ("TTFT p95 (s)", "%.2f"),
-    "itl_p50_s": ("ITL p50 (s)", "%.3f"),
-    "itl_p99_s": ("ITL p99 (s)", "%.3f"),
-    "prompt_computed": ("computed (tokens)", "localized"),
-    "prompt_cached": ("cached (tokens)", "localized"),
-    "hit_rate": ("hit rate", "percent"),
-    "hit_ceiling": ("hit ceiling", "percent"),
-    "acceptance_rate": ("drafts accepted", "percent"),
-    "acceptance_length": ("tokens per round", "%.2f"),
+    "arm": ("arm", None, 95),
+    "n_steps": ("steps", "%d", 55),
+    "n_failed": ("failed", "%d", 55),
+    "ratio_to_base": ("× base", "%.2f", 65),
+    "n_pairs": ("pairs", "%d", 55),
+    "e2e_s": ("sum (s)", "%.1f", 70),
+    "ttft_p50_s": ("TTFT p50 (s)", "%.2f", 95),
+    "itl_p50_s": ("ITL p50 (ms)", "%.1f", 95),
+    "tpot_p50_s": ("TPOT p50 (ms)", "%.1f", 105),
+    "prompt_computed": ("computed", "localized", 80),
+    "prompt_cached": ("cached", "localized", 70),
+    "hit_rate": ("hits", "percent", 65),
+    "hit_ceiling": ("ceiling", "percent", 65),
+    "acceptance_rate": ("accepted", "percent", 75),
 }
+"""Column to its label, format and width in px; all widths together fit a screen of 1280 px."""
+IN_MS = ["itl_p50_s", "tpot_p50_s"]
 
 
 def choose_where(recordings: list[str]) -> tuple[str, str]:
@@ -74,10 +74,17 @@ def choose(recordings: list[str]) -> Choice:
     left, right = st.columns([2, 1], vertical_alignment="bottom")
     most = loaders.turns_of(recording)
     steps = left.slider("Steps", 1, max(most, 2), min(8, most), key="steps", help="The first steps of the recording.")
-    compare = right.checkbox(
-        "Measure base, too", value=True, key="compare", help="A ratio needs base on the same steps."
-    )
+    with right:
+        compare = choose_compare(arm)
     return Choice(profile=profile, recording=recording, arm=arm, steps=min(steps, most), compare=compare)
+
+
+def choose_compare(arm: Arm) -> bool:
+    """Whether base is measured, too; there is nothing to choose when base is the arm."""
+    words, why = "Measure base, too", "A ratio needs base on the same steps."
+    if arm == BASE:
+        return st.checkbox(words, value=False, disabled=True, key="compare_base", help="The arm is base already.")
+    return st.checkbox(words, value=True, key="compare", help=why)
 
 
 def arm_state(state: ArmState) -> None:
@@ -101,8 +108,9 @@ def run_state(shown: RunView) -> None:
     """How a run ended, with the words of whatever refused, and what to do next."""
     info = shown.info
     st.markdown(f":{BADGES[info.state]}-badge[{info.state}] {shown.summary}. {info.note}")
-    for arm, words in shown.refused.items():
-        with st.expander(f"{arm}: {words}", icon=":material/block:"):
+    for arm, words in {**shown.refused, **shown.died}.items():
+        icon = ":material/block:" if arm in shown.refused else ":material/heart_broken:"
+        with st.expander(f"{arm}: {words}", icon=icon):
             st.code("\n".join(shown.log_tail.get(arm) or ["It left no log."]), language=None)
 
 
@@ -123,13 +131,14 @@ def arm_table(shown: RunView) -> None:
     """Every arm's numbers; the column's meaning is its help, a dash is "not measured"."""
     meanings = {column.name: column.meaning for column in columns_of(ArmRow)}
     config = {
-        name: st.column_config.Column(label, help=meanings[name])
+        name: st.column_config.Column(label, help=meanings[name], width=width)
         if form is None
-        else st.column_config.NumberColumn(label, help=meanings[name], format=form)
-        for name, (label, form) in COLUMNS.items()
+        else st.column_config.NumberColumn(label, help=meanings[name], format=form, width=width)
+        for name, (label, form, width) in COLUMNS.items()
     }
+    table = shown.table()[list(COLUMNS)]
     st.dataframe(
-        shown.table()[list(COLUMNS)],
+        table.assign(**{name: table[name] * 1000 for name in IN_MS}),
         column_config=config,
         hide_index=True,
         placeholder="–",

@@ -3,6 +3,7 @@
 import streamlit as st
 from labkit.core.errors import LabError
 from labkit.experiments import jobs, live, warm
+from labkit.experiments.arm_state import ArmState, busy_words
 from labkit.experiments.jobs import JobStatus
 from labkit.experiments.live import Choice
 from labkit.experiments.view import RunView
@@ -38,27 +39,45 @@ def stop(job: JobStatus) -> None:
 
 
 @st.fragment(run_every="2s")
-def engines(choice: Choice, refused: dict[str, str], active: bool) -> None:
-    """The truth about the engines of the chosen arms, looked up anew; start one ahead of a run, or end them all."""
+def engines(choice: Choice, refused: dict[str, str], active: bool, busy: str) -> None:
+    """The truth about the engines of the chosen arms, looked up anew; start one ahead of a run, or end them all.
+
+    `busy`: what the page's Run button was drawn with; when it is no longer so, the page is drawn anew.
+    """
     states = loaders.states(choice.profile, choice.arms, refused)
+    if not active and busy_words(states) != busy:
+        st.rerun()
     for state in states:
         widgets.arm_state(state)
-    arm, can_start = choice.arm.label, states[-1].kind in ("cold", "refused") and not active
     with st.container(horizontal=True):
-        st.button(f"Start {arm}", key="warm", disabled=not can_start, on_click=warm.warm, args=(choice.profile, arm))
-        ends = st.button("End engines", key="end", disabled=active or not loaders.any_engine())
-    if ends:
+        start_engine(choice, states[-1], active)
+        end_engines(active)
+
+
+def start_engine(choice: Choice, state: ArmState, active: bool) -> None:
+    """Start the arm's engine ahead of a run."""
+    arm, can_start = choice.arm.label, state.kind in ("cold", "refused") and not active
+    st.button(f"Start {arm}", key="warm", disabled=not can_start, on_click=warm.warm, args=(choice.profile, arm))
+
+
+def end_engines(active: bool) -> None:
+    """End every engine, unless somebody measures on one."""
+    holders = loaders.holders()
+    held = f"Not while an engine is held: by {', '.join(holders)}." if holders else None
+    if st.button("End engines", key="end", disabled=active or bool(holders) or not loaders.any_engine(), help=held):
         with st.spinner("Ending the engines"):
             warm.end_all()
         st.rerun(scope="fragment")
 
 
-def buttons(choice: Choice, job: JobStatus | None) -> None:
-    """Run and Stop; one run at a time."""
+def buttons(choice: Choice, job: JobStatus | None, busy: str) -> None:
+    """Run and Stop; one run at a time, and none on an engine that somebody holds."""
     active = live.is_active(job)
-    with st.container(horizontal=True):
-        st.button("Run", key="run", type="primary", disabled=active, on_click=start, args=(choice,))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button("Run", key="run", type="primary", disabled=active or bool(busy), on_click=start, args=(choice,))
         st.button("Stop", key="stop", disabled=not active, on_click=stop, args=(job,))
+        if busy and not active:
+            st.caption(f"Run waits: {busy}.")
     if words := st.session_state.get("refusal"):
         st.error(words)
     st.caption(f"The same from a terminal: `{choice.command()}`")
@@ -136,8 +155,10 @@ def page() -> None:
         return
     with st.container(border=True):
         choice = widgets.choose(recordings)
-        engines(choice, loaders.refused(choice.profile), live.is_active(job))
-        buttons(choice, job)
+        refused = loaders.refused(choice.profile, choice.arms)
+        busy = busy_words(loaders.states(choice.profile, choice.arms, refused))
+        engines(choice, refused, live.is_active(job), busy)
+        buttons(choice, job, busy)
     runs(job)
 
 

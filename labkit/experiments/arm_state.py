@@ -3,7 +3,7 @@
 warm       an engine of this very plan is up and free: a run starts at once
 busy       it is up, and somebody holds it
 starting   somebody is starting it
-refused    the last run that asked for the arm could not have it, in the engine's own words
+refused    the newest run or start could not have this very engine, in the engine's own words
 cold       none of these: a run has to start it first
 
 `arm_states` looks (at the fleet), `state_of` decides; only the second has rules, and it is pure.
@@ -86,6 +86,11 @@ def state_of(plan: Plan, expected_s: float, seen: Seen) -> ArmState:
     else:
         kind, words = "cold", f"cold (starts in ~{expected_s:.0f} s){_remains(same)}"
     return ArmState(arm=plan.arm, kind=kind, words=words, how=_how(plan))
+
+
+def busy_words(states: Sequence[ArmState]) -> str:
+    """Why a run of these arms would fail at once: `prefix is busy: held by run 7f3a`; empty when nobody is."""
+    return "; ".join(f"{state.arm} is {state.words}" for state in states if state.kind == "busy")
 
 
 def _warm_or_busy(up: Sequence[Engine], held: Mapping[str, str]) -> tuple[Kind, str]:

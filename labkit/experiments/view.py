@@ -14,17 +14,22 @@ from labkit.core.records import RunInfo
 from labkit.store.runs import Run
 
 _LOST = ("refused", "engine_died")
+Events = Sequence[dict[str, Any]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunView:
-    """What is known of a run now. `refused`: arm to the engine's words; `log_tail`: arm to its engine's last lines."""
+    """What is known of a run now. `log_tail`: arm to its engine's last lines.
+
+    `refused`: arm to the engine's words where it never served; `died`: the same where it served and then ended.
+    """
 
     info: RunInfo
     progress: Progress | None
     steps: pd.DataFrame
     chunks: pd.DataFrame
     refused: dict[str, str] = field(default_factory=dict)
+    died: dict[str, str] = field(default_factory=dict)
     log_tail: dict[str, Sequence[str]] = field(default_factory=dict)
 
     @property
@@ -42,7 +47,8 @@ class RunView:
         """What was measured, on what, in one line."""
         rows = self.table()
         asked = self.info.asked
-        steps = f"{rows['n_steps'].sum()} steps measured, {rows['n_failed'].sum()} failed"
+        n = int(rows["n_steps"].sum())
+        steps = f"{n} {'step' if n == 1 else 'steps'} measured, {rows['n_failed'].sum()} failed"
         return f"{asked.get('recording', self.info.experiment)} under {', '.join(self.arms)}: {steps}"
 
     def table(self) -> pd.DataFrame:
@@ -51,22 +57,33 @@ class RunView:
 
 
 def label(info: RunInfo) -> str:
-    """A run in a list: when, what, how it ended."""
+    """A run in a list: when and what. Not its state: a list keeps the words that it was drawn with."""
     arms = ", ".join(info.asked.get("arms", ())) or info.experiment
-    return f"{info.created[:16].replace('T', ' ')} UTC · {arms} · {info.state} · {info.id.rsplit('-', 1)[-1]}"
+    return f"{info.created[:16].replace('T', ' ')} UTC · {arms} · {info.id.rsplit('-', 1)[-1]}"
 
 
 def view(run: Run) -> RunView:
     """Read the run's folder. Cheap enough to be called every second."""
     events = run.events()
     lost = {event["arm"]: event for event in events if event["type"] in _LOST}
+    words = {arm: str(event.get("message", "")) for arm, event in lost.items()}
+    died = {arm for arm, event in lost.items() if _served(events, event)}
     return RunView(
         info=run.info,
         progress=last_progress(events),
         steps=run.steps(),
         chunks=run.chunks(),
-        refused={arm: str(event.get("message", "")) for arm, event in lost.items()},
+        refused={arm: said for arm, said in words.items() if arm not in died},
+        died={arm: said for arm, said in words.items() if arm in died},
         log_tail={arm: list(event.get("log_tail", ())) for arm, event in lost.items()},
+    )
+
+
+def _served(events: Events, lost: dict[str, Any]) -> bool:
+    """Whether the engine that was lost had served this pass: it may have died before its first step was over."""
+    return lost["type"] == "engine_died" or any(
+        event["type"] == "serving" and (event["arm"], event["repeat"]) == (lost["arm"], lost.get("repeat"))
+        for event in events
     )
 
 

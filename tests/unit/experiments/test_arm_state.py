@@ -9,7 +9,7 @@ from labkit.engines.plan import make_plan
 from labkit.engines.profiles import load_profile
 from labkit.engines.registry import Engine
 from labkit.engines.starting import this_process
-from labkit.experiments.arm_state import Seen, state_of
+from labkit.experiments.arm_state import Seen, busy_words, state_of
 
 PROFILE = load_profile("cpu-smollm2")
 GONE = dataclasses.replace(this_process(), created=1.0)
@@ -66,6 +66,12 @@ def test_a_start_counts_its_seconds():
 
 def test_a_held_engine_names_its_holder():
     assert state("prefix", engine("prefix"), held={"e.prefix": "run 7f3a"}).words == "busy: held by run 7f3a"
+
+
+def test_a_run_of_arms_with_a_held_engine_would_fail():
+    shared = [state(arm, engine("prefix"), held={"e.prefix": "run 7f3a"}) for arm in ("spec", "prefix")]
+    assert busy_words(shared) == "prefix is busy: held by run 7f3a"
+    assert busy_words(shared[:1]) == ""
 
 
 def test_an_engine_whose_process_is_gone_is_not_warm():
