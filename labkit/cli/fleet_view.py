@@ -24,32 +24,37 @@ _EVERY_S = 10.0
 
 def print_engines(engines: Sequence[Engine], console: Console) -> None:
     """Everything about each where it fits, else what is always wanted; ids and addresses are never cut or wrapped."""
-    ruler = Console(width=1000)
-    wide, narrow = _table(engines, (*_ALWAYS, *_WITH_ROOM)), _table(engines, _ALWAYS)
-    table = wide if ruler.measure(wide).maximum <= console.width else narrow
-    console.width = max(console.width, ruler.measure(table).maximum)
-    console.print(table)
+    tables = [
+        _table(engines, (*_ALWAYS, *_WITH_ROOM)),
+        _table(engines, _ALWAYS),
+        _table(engines, _ALWAYS, tight=True),
+    ]
+    needs = [Console(width=1000).measure(table).maximum for table in tables]
+    chosen = next((n for n, need in enumerate(needs) if need <= console.width), len(tables) - 1)
+    console.width = max(console.width, needs[chosen])
+    console.print(tables[chosen])
 
 
-def _table(engines: Sequence[Engine], columns: Sequence[str]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+def _table(engines: Sequence[Engine], columns: Sequence[str], *, tight: bool = False) -> Table:
+    """`tight`: narrow gaps, and no word about which process has died."""
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0) if tight else (0, 1))
     for name in columns:
         table.add_column(name, no_wrap=True)
     for engine in engines:
-        cells = _cells(engine)
+        cells = _cells(engine, tight)
         table.add_row(*(cells[name] for name in columns))
     return table
 
 
-def _cells(engine: Engine) -> dict[str, Text]:
+def _cells(engine: Engine, tight: bool) -> dict[str, Text]:
     roles = ", ".join(f"{process.role} {process.pid}" for process in engine.processes)
     texts = {"engine": engine.id, "url": engine.base_url, "up for": _age(engine)}
     texts |= {"serves": engine.model, "processes": roles}
-    return {name: Text(text) for name, text in texts.items()} | {"status": _status(engine)}
+    return {name: Text(text) for name, text in texts.items()} | {"status": _status(engine, tight)}
 
 
-def _status(engine: Engine) -> Text:
-    dead = engine.dead_roles
+def _status(engine: Engine, tight: bool) -> Text:
+    dead = [] if tight else engine.dead_roles
     words = f"dead ({', '.join(dead)} ended)" if engine.status == "dead" and dead else engine.status
     return Text(words, _STYLES[engine.status])
 

@@ -59,6 +59,7 @@ def test_ps_shows_what_is_up_and_what_died(engine: Engine) -> None:
     assert "dead (decode ended)" in said
     assert "labkit down" in said
     assert DASH in said.splitlines()[2].split()
+    assert max(map(len, run("ps", columns=80).splitlines())) <= 80
 
 
 def test_ps_keeps_ids_and_addresses_whole_whatever_the_width(engine: Engine) -> None:

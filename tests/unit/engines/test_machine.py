@@ -40,7 +40,7 @@ def test_a_port_in_use_names_its_holder() -> None:
 def test_memory_is_checked_for_all_processes_together() -> None:
     plan = plan_of(tiny("prefill", memory_bytes=3 * GIB), tiny("decode", memory_bytes=2 * GIB))
     require_memory(plan, 5 * GIB)
-    with pytest.raises(NotEnoughMemory, match=r"needs 5\.0 GiB, 4\.5 GiB are free"):
+    with pytest.raises(NotEnoughMemory, match=r"^profile tiny needs 5\.0 GiB, 4\.5 GiB are free"):
         require_memory(plan, 5 * GIB - GIB // 2)
 
 
