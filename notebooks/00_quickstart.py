@@ -45,20 +45,31 @@ from labkit.plots.acceptance import acceptance_by_kind_figure, acceptance_by_kin
 from labkit.plots.arms_overview import arms_overview_figure, arms_overview_info
 from labkit.plots.per_turn import per_turn_figure, per_turn_info
 from labkit.plots.tokens_per_turn import tokens_per_turn_figure, tokens_per_turn_info
-from labkit.plots.wall_ledger import wall_ledger_figure, wall_ledger_info
+from labkit.plots.wall_ledger import finding, wall_ledger_figure, wall_ledger_info
 from labkit.store.runs import RunStore
 
 # %% [markdown]
 # ## What differs between the arms?
 #
 # An *arm* is one setting of three layers. Nothing else may differ between arms, or the comparison is worth nothing. A
-# *plan* is the exact command lines and environment that a profile and an arm mean; here is all that differs from
-# `base`.
+# *plan* is the exact command lines and environment that a profile and an arm mean. Here is all that differs from
+# `base`, one column per arm: "as base" where the arm has base's value, a dash where it has no such setting.
 
 # %%
 profile = load_profile(PROFILE)
 plans = {arm: make_plan(profile, arm_named(arm)) for arm in ["base", *ARMS]}
-pd.concat({arm: pd.DataFrame(diff(plans["base"], plan)) for arm, plan in plans.items()}, names=["arm", ""])
+differences = [
+    {"process": one.role, "setting": one.setting, "base": one.left or "–", arm: one.right or "–"}
+    for arm, plan in plans.items()
+    for one in diff(plans["base"], plan)
+]
+rows = pd.DataFrame(differences, columns=["process", "setting", *plans], dtype="object")
+rows.groupby(["process", "setting"], sort=False).first().fillna("as base")
+
+# %% [markdown]
+# For `base` the plan shows the server's own flag, `--no-enable-prefix-caching`. The quick run below does not start such
+# a server: to save a start, it takes the one of `prefix` and switches caching off by a fresh cache salt on every
+# request. `labkit run quick --strict` takes the flag.
 
 # %% [markdown]
 # ## Measure
@@ -100,10 +111,13 @@ arms_overview_figure(arms_overview_info(table, run.info.asked["arms"]))
 wall_ledger_figure(wall_ledger_info(steps))
 
 # %% [markdown]
-# **Surprise:** we expected speculation to be worth as much as prefix caching, since it makes decode about twice as
-# fast. But an agent reads far more than it writes: without a cache most of a turn is prefill, and speculation cannot
-# touch that. Look at the left part of `base` and `spec`: it is the same. The layers meet when both are on, because
-# what prefix caching leaves over is mostly decode.
+# **Surprise, or not?** Predict before you look. An agent reads more than it writes, so `base` should spend a large part
+# of its seconds before the first token; prefix caching can shorten that part alone, and speculation only the other one.
+# If so, `spec` takes about 100 % of base's time to the first token, however fast its decode is. Here is what this run
+# says; where it contradicts the prediction, believe the run, and look for the cause in the turns below.
+
+# %%
+print(finding(wall_ledger_info(steps)))
 
 # %% [markdown]
 # ## How does it grow with the conversation?
@@ -117,7 +131,7 @@ per_turn_figure(per_turn_info(steps, "ttft"))
 per_turn_figure(per_turn_info(steps, "e2e"))
 
 # %% [markdown]
-# Without the cache the time to first token follows the length of the whole prompt; with it, only what is new.
+# Without the cache the time to first token should follow the length of the whole prompt; with it, only what is new.
 #
 # ## How much of the cache's promise is kept?
 #
