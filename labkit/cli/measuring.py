@@ -12,17 +12,19 @@ from __future__ import annotations
 
 import json
 import signal
+from collections.abc import Sequence
 from pathlib import Path
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 
 from labkit.analysis.arms import arm_table
+from labkit.cli.notes import notes
 from labkit.cli.progress_view import drawn
 from labkit.cli.tables import arm_table_view
-from labkit.core.errors import BadInput
+from labkit.core.errors import BadInput, EngineBusy
 from labkit.engines.fleet import Fleet
+from labkit.engines.plan_records import Plan
 from labkit.engines.profiles import load_profile
 from labkit.experiments import jobs
 from labkit.experiments.asked import Asked
@@ -48,9 +50,12 @@ def measure(experiment: str, asked: Asked, *, attached: list[str], as_json: bool
     def stopping(number: signal.Signals) -> None:
         console.print(f"\n{number.name}: putting things away; the run so far is kept.", highlight=False)
 
+    engines = provider(asked, attached)
+    if isinstance(engines, FleetProvider):
+        refuse_busy(Fleet(), [engines.plan(block.arm) for block in asked.blocks()])
     try:
         with drawn(console) as on_progress:
-            work = run_replay(experiment, asked, provider(asked, attached), on_progress=on_progress, on_created=created)
+            work = run_replay(experiment, asked, engines, on_progress=on_progress, on_created=created)
             run = run_until_signal(work, stopping)
     except Stopped as stopped:
         if folders:
@@ -58,6 +63,14 @@ def measure(experiment: str, asked: Asked, *, attached: list[str], as_json: bool
         raise typer.Exit(stopped.exit_status) from None
     show(run, console, as_json=as_json)
     raise typer.Exit(_STATUS.get(run.info.state, 1))
+
+
+def refuse_busy(fleet: Fleet, plans: Sequence[Plan]) -> None:
+    """Raises EngineBusy, before there is a run folder, when somebody measures on an engine that this run would use."""
+    for plan in plans:
+        engine = fleet.find(plan)
+        if engine and (owner := fleet.holder(engine)):
+            raise EngineBusy(f"engine {engine.id} is held by {owner}", "Wait for it, or stop that run.")
 
 
 def provider(asked: Asked, attached: list[str]) -> EngineProvider:
@@ -86,7 +99,9 @@ def show(run: Run, console: Console, *, as_json: bool = False) -> None:
         console.print(arm_table_view(table, console.width))
     asked = Asked.from_dict(info.asked)
     console.print(f"{asked.recording}: {asked.in_words()}.", highlight=False, markup=False, soft_wrap=True)
-    console.print(f"[bold]{info.state}[/] {escape(info.note)}".rstrip(), highlight=False)
+    console.print(f"[bold]{info.state}[/]", highlight=False)
+    for line in notes(run):
+        console.print(f"  {line}", highlight=False, markup=False)
     console.print(f"Run folder: {run.folder}", highlight=False, soft_wrap=True)
     console.print(f"See it again: labkit show {run.id}. Dashboard: make app. Notebooks: make lab.", highlight=False)
     if as_json:

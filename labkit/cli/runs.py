@@ -17,9 +17,12 @@ from rich.text import Text
 from labkit.analysis.acceptance import acceptance_by_kind
 from labkit.analysis.arms import ArmRow, arm_table, in_order
 from labkit.analysis.format import count, percent, plain
+from labkit.cli.notes import notes
 from labkit.cli.tables import arm_table_view
 from labkit.core.clock import SystemClock
 from labkit.core.records import RunInfo
+from labkit.experiments.asked import Asked
+from labkit.experiments.words import asked_in_words
 from labkit.store.exports import export
 from labkit.store.frames import query
 from labkit.store.runs import Run, RunStore
@@ -124,18 +127,18 @@ def _about(run: Run) -> Table:
 def _facts(run: Run) -> Iterator[tuple[str, Text]]:
     info = run.info
     yield "run", Text(info.id, "bold")
-    yield "state", Text(info.state, _STYLES[info.state]).append(f"  {info.note}" if info.note else "", "default")
+    yield "state", Text(info.state, _STYLES[info.state])
+    for line in notes(run):
+        yield "note", Text(line)
     yield "when", Text(f"{info.created[:16].replace('T', ' ')} UTC, experiment {info.experiment}")
-    yield "asked", Text(", ".join(f"{key} {_short(value)}" for key, value in info.asked.items()) or "nothing")
+    yield "asked", Text(asked_in_words(info.experiment, info.asked) or "nothing")
+    if {"recording", "arms"} <= info.asked.keys():
+        asked = Asked.from_dict({"profile": "", **info.asked})
+        yield "replayed", Text(f"{asked.recording}: {asked.in_words()}")
     yield "on", Text(_machine(info.fingerprint))
     yield "folder", Text(str(run.folder))
     for problem in run.problems():
         yield "damage", Text(problem, "red")
-
-
-def _short(value: Any) -> str:
-    text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-    return text if len(text) <= 80 else f"{text[:79]}…"
 
 
 def _machine(fingerprint: dict[str, Any]) -> str:

@@ -72,7 +72,8 @@ def test_show_tells_the_answer_and_where_it_is(store: RunStore):
     assert "2.00x n 6" in shown
     assert "75 %/4.00" in shown
     assert "49 %/96 %" in shown
-    assert "recording count, arms base, spec" in shown
+    assert "labkit run quick --recording count --arms base,spec" in shown
+    assert "count: natural replay" in shown
     assert str(store.root / run_id) in shown.replace("\n", "").replace("folder  ", "")
     assert "Acceptance by kind of step" in shown
 
@@ -83,6 +84,17 @@ def test_show_of_a_run_without_steps_and_of_an_unknown_one(store: RunStore):
     assert "No step has finished" in labkit("show", run.id)
     with pytest.raises(UnknownName):
         labkit("show", "nothing-like-it")
+
+
+def test_show_says_the_notes_a_line_each_and_an_engine_that_died(store: RunStore):
+    with store.create("quick", {}, {}) as run:
+        for arm in ("spec", "pd"):
+            run.event("engine_died", arm=arm, repeat=0, message="decode of e1 ended", hint="", log_tail=[])
+        run.finish("cancelled", "one.\ntwo.")
+    lines = [" ".join(line.split()) for line in labkit("show", run.id).splitlines()]
+    assert [line for line in lines if line.startswith("note")] == [
+        "note one.", "note two.", "note spec, pd: decode of e1 ended.",
+    ]  # fmt: skip
 
 
 def test_export_writes_files_with_the_arm_table(store: RunStore):

@@ -1,0 +1,25 @@
+"""What there is to say of how a run went, a sentence a line: its note, and deaths of engines that the note leaves out.
+
+A run that was stopped has no verdict on its arms, and yet an engine may have died in it: the events know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from labkit.store.runs import Run
+
+
+def notes(run: Run) -> list[str]:
+    """The lines, each once."""
+    note = run.info.note
+    return list(dict.fromkeys((*note.splitlines(), *_deaths(run, note))))
+
+
+def _deaths(run: Run, note: str) -> Iterator[str]:
+    died: dict[str, list[str]] = {}
+    for event in run.events():
+        if event["type"] == "engine_died" and event["message"] not in note:
+            died.setdefault(event["message"], []).append(event["arm"])
+    for message, arms in died.items():
+        yield f"{', '.join(dict.fromkeys(arms))}: {message.rstrip('.')}."
