@@ -53,7 +53,8 @@ from labkit.store.runs import RunStore
 #
 # An *arm* is one setting of three layers. Nothing else may differ between arms, or the comparison is worth nothing. A
 # *plan* is the exact command lines and environment that a profile and an arm mean. Here is all that differs from
-# `base`, one column per arm: "as base" where the arm has base's value, a dash where it has no such setting.
+# `base`, one column per arm. A dash: no such setting. Empty: no difference there, or no such process (a row such as
+# `engine / prefill` compares base's engine with one half of an arm that is split).
 
 # %%
 profile = load_profile(PROFILE)
@@ -64,7 +65,7 @@ differences = [
     for one in diff(plans["base"], plan)
 ]
 rows = pd.DataFrame(differences, columns=["process", "setting", *plans], dtype="object")
-rows.groupby(["process", "setting"], sort=False).first().fillna("as base")
+rows.groupby(["process", "setting"], sort=False).first().fillna("")
 
 # %% [markdown]
 # For `base` the plan shows the server's own flag, `--no-enable-prefix-caching`. The quick run below does not start such
