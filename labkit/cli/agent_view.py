@@ -1,4 +1,4 @@
-"""How an agent at work looks: one line a step as it ends, then whether the hidden check passed and where the run is."""
+"""How an agent at work looks: a line or two a step as it ends, then the hidden check's verdict and where the run is."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import signal
 from dataclasses import replace
 
 import typer
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
@@ -19,6 +20,9 @@ from labkit.experiments.interrupt import Stopped, run_until_signal
 from labkit.traffic.recording import Recording
 
 _COLOURS = {"plan": "cyan", "act": "yellow", "observe": "blue", "evaluate": "magenta", "answer": "green"}
+_LEFT, _TOKENS, _SECONDS, _TOOL = 15, 14, 8, 8
+"""Cells of turn and kind, of the tokens, of the request's time and of the tool's."""
+_MOST_LINES = 2
 _WHY = {
     "finished": "it said that it was done",
     "steps": "the limit of steps was met",
@@ -36,7 +40,9 @@ def work(asked: AgentAsked) -> Recording:
         console.print(f"\n{number.name}: putting things away; the run so far is kept.", highlight=False)
 
     def show(step: Step) -> None:
-        console.print(line(step, console.width))
+        if step.turn == 1:
+            console.print(header(console.width))
+        console.print(line(step, console.width), soft_wrap=True)
 
     provider = FleetProvider(Fleet(), load_profile(asked.profile))
     try:
@@ -54,14 +60,35 @@ def work(asked: AgentAsked) -> Recording:
     return done.recording
 
 
+def header(width: int) -> Text:
+    """What the columns of `line` are."""
+    numbers = f"{'in/cached/out':>{_TOKENS}} {'time':>{_SECONDS}}  tool"
+    room = _room(width)
+    return Text(f"{'':<{_LEFT}}{'said or called':<{room}}  {numbers}", "dim", no_wrap=True, overflow="crop")
+
+
 def line(step: Step, width: int) -> Text:
-    """One step in one line of at most `width` cells: turn, kind, what was said or called, tokens, seconds."""
-    text = Text(f"{step.turn:>3}  ", no_wrap=True, overflow="ellipsis").append(f"{step.kind:<9} ", _COLOURS[step.kind])
+    """One step in `width` cells: turn, kind, what was said or called in at most two lines, tokens, seconds."""
+    text = Text(f"{step.turn:>3}  ").append(f"{step.kind:<9} ", _COLOURS[step.kind])
     if step.error:
         return text.append(f"failed: {step.error}", "red")
-    numbers = _numbers(step)
-    room = max(12, width - text.cell_len - len(numbers) - 2)
-    return text.append(f"{_short(_said(step), room):<{room}}  ").append(numbers, "dim")
+    room = _room(width)
+    first, *more = _wrapped(_said(step), room)
+    text.append(f"{first}{' ' * (room - cell_len(first))}  ").append(_numbers(step), "dim")
+    return text.append("".join(f"\n{'':<{_LEFT}}{rest}" for rest in more))
+
+
+def _room(width: int) -> int:
+    return max(12, width - _LEFT - 2 - _TOKENS - 1 - _SECONDS - _TOOL)
+
+
+def _wrapped(text: str, room: int) -> list[str]:
+    """The text in one or two lines of at most `room` cells; an ellipsis where there is more."""
+    flat = Text(" ".join(text.split()))
+    lines = list(flat.wrap(Console(width=room), room, overflow="fold")) or [Text()]
+    if len(lines) > _MOST_LINES:
+        lines[1] = Text(f"{set_cell_size(lines[1].plain.rstrip(), min(cell_len(lines[1].plain.rstrip()), room - 1))}…")
+    return [each.plain.rstrip() for each in lines[:_MOST_LINES]]
 
 
 def _said(step: Step) -> str:
@@ -72,13 +99,14 @@ def _said(step: Step) -> str:
 
 
 def _numbers(step: Step) -> str:
-    """`  749 in,   704 cached,   29 out,   1.20 s`, a dash for what was not measured; tools take their own time."""
+    """`  749/704/29   1.20 s  0.3 s`: prompt, cached and output tokens, the request's time, the tool's own."""
     if step.reply is None:
         return ""
     usage, seconds = step.reply.usage, step.reply.t_end - step.reply.t_send
-    tokens = f"{_dash(usage.prompt_tokens):>5} in, {_dash(usage.cached_tokens):>5} cached, "
-    tool = f" + {step.tool.seconds:.1f} s" if step.tool else " " * 8
-    return f"{tokens}{_dash(usage.completion_tokens):>4} out {seconds:6.2f} s{tool}"
+    counted = (usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens)
+    tokens = "/".join(map(_dash, counted)) if any(n is not None for n in counted) else "-"
+    tool = f"  {step.tool.seconds:.1f} s" if step.tool else ""
+    return f"{tokens:>{_TOKENS}} {f'{seconds:.2f} s':>{_SECONDS}}{tool}"
 
 
 def _verdict(done: AgentRun, console: Console) -> None:
@@ -100,11 +128,6 @@ def _isolation(outcome: Outcome) -> str:
     open_ = [words[door] for door in words if door not in outcome.isolation]
     said = f"Tests ran cut off from {', '.join(closed) or 'nothing'}"
     return f"{said}; this system does not let labkit cut them off from {', '.join(open_)}." if open_ else f"{said}."
-
-
-def _short(text: str, width: int) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= width else f"{flat[: width - 1]}…"
 
 
 def _dash(number: int | None) -> str:

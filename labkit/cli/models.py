@@ -11,6 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColu
 from rich.progress import Progress as Bars
 from rich.table import Table
 
+from labkit.core.errors import WeightsError
 from labkit.core.progress import OnProgress, Progress
 from labkit.engines import weights
 
@@ -42,6 +43,8 @@ def list_() -> None:
 @group.command("fetch", epilog="Example: labkit models fetch smollm2-135m-instruct")
 def fetch(name: Name = DEFAULT) -> None:
     """Download a model and convert it once; one that is there is checked and left alone."""
+    if wrong := damage(name):
+        typer.echo(f"{wrong} It is fetched again.", err=True)
     typer.echo(f"{name} is ready in {_fetch(name)}")
 
 
@@ -54,6 +57,17 @@ def path(
 ) -> None:
     """Print the folder of a model that has been fetched, and nothing else."""
     typer.echo(weights.path(name, verify=verify))
+
+
+def damage(name: str) -> str:
+    """What is wrong with the files of a model of the lab that are there; empty when nothing is, or none are."""
+    if not any(model.name == name and model.folder.exists() for model in weights.list_models()):
+        return ""
+    try:
+        weights.path(name, verify=True)
+    except WeightsError as error:
+        return error.message
+    return ""
 
 
 def _fetch(name: str) -> Path:

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from labkit.cli import models as commands
 from labkit.core.errors import UnknownName, WeightsError
 from labkit.engines import weights
-from labkit.engines.weights import hub
+from labkit.engines.weights import hub, manifest, registry
 from labkit.engines.weights.models import kind_of
 from labkit.engines.weights.registry import DEFAULT
 
@@ -109,3 +109,14 @@ def test_fetch_of_a_folder_says_that_it_is_ready(run: CliRunner, folder: Path):
 
 def test_list_names_the_default_model(run: CliRunner):
     assert DEFAULT in run.invoke(_app(), ["models", "list"]).output
+
+
+def test_a_damaged_model_is_told_by_its_file_before_it_is_fetched_again(models: Path):
+    assert commands.damage(DEFAULT) == commands.damage("Qwen/Qwen3-0.6B") == ""
+    made = models / DEFAULT
+    made.mkdir(parents=True)
+    (made / "config.json").write_text("{}")
+    manifest.write(made, registry.MODELS[DEFAULT].recipe)
+    assert commands.damage(DEFAULT) == ""
+    (made / "config.json").write_text("[]")
+    assert "config.json has the wrong checksum" in commands.damage(DEFAULT)

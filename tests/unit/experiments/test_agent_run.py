@@ -172,6 +172,7 @@ def test_the_command_line_shows_every_step_and_the_verdict(
     done = CliRunner().invoke(cli, ["agent", "--task", TASK, "--model", "scripted"])
     assert done.exit_code == 0, done.output
     lines = done.output.splitlines()
-    assert [line.split()[:2] for line in lines[:2]] == [["1", "plan"], ["2", "act"]]
+    steps = [words for line in lines if (words := line.split()) and words[0].isdigit()]
+    assert [words[:2] for words in steps[:2]] == [["1", "plan"], ["2", "act"]]
     assert "reached: yes" in lines
     assert sum("edit_file" in line for line in lines) == 2
