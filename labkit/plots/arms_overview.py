@@ -110,7 +110,7 @@ def _caption(bars: tuple[ArmBar, ...]) -> Caption:
         return Caption(title=TITLE, empty="No step has finished yet, so there is nothing to compare.")
     return Caption(
         title=TITLE,
-        note="Seconds from send to last byte, over the n steps that both the arm and base finished.",
+        note="Send to last byte, over the n steps that base finished, too.",
         alt="Time relative to base. " + "; ".join(f"{bar.arm}: {bar.label.replace('<br>', ', ')}" for bar in bars),
     )
 

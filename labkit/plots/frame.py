@@ -1,6 +1,6 @@
 """What every figure has in common: a question as its title, a line with n under it, a sentence when there is nothing.
 
-Plotly does not wrap titles, so they are wrapped here to what fits half of a screen of 1280 px.
+Plotly does not wrap titles, so they are wrapped here to what fits a screen of 420 px.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import plotly.graph_objects as go
 
 from labkit.plots.theme import MUTED, Mode, template
 
-_TITLE_CHARS = 56
-_NOTE_CHARS = 75
+_TITLE_CHARS = 42
+_NOTE_CHARS = 62
 _LINE_PX = 19
 _AXIS_PX = 62
 """Room for tick labels and the axis title, above the legend."""
