@@ -50,7 +50,8 @@ def _table(arms: pd.DataFrame, wide: bool) -> Table:
     columns = _columns(moved=_moved(arms), uneven=_uneven(arms))
     for position, column in enumerate(columns):
         left: Any = "left" if position == 0 else "right"
-        table.add_column(_header(column, wide), justify=left, no_wrap=True)
+        last = position == len(columns) - 1  # may wrap where all else fails: `3 failed` is not to be cut
+        table.add_column(_header(column, wide), justify=left, no_wrap=wide or not last)
     rows: list[Any] = arms.to_dict("records")
     for row in rows:
         cells = [Text(_cell(column.show(row), wide)) for column in columns]

@@ -154,6 +154,19 @@ def test_seconds_are_over_the_pairs_when_arms_finished_different_steps():
     assert "both finished" not in even
 
 
+def test_failures_are_not_cut_where_every_time_is_wide():
+    steps = [a_step(arm="pd", turn=n, t_end=None, error="HTTP 500") for n in range(13)]
+    fast = [a_step(turn=n, t_send=0, t_first_token=0.0123, t_last=0.0456, t_end=0.0456, prompt_tokens=1300,
+                   cached_tokens=640, completion_tokens=3) for n in range(3)]  # fmt: skip
+    gaps = [chunk for step in fast for chunk in chunks_at(step, 0.0123, 0.0246, 0.0456)]
+    console = Console(width=80)
+    with console.capture() as capture:
+        console.print(arm_table_view(arm_table(frame_of([*fast, *steps]), frame_of(gaps)), 80))
+    text = capture.get()
+    assert "failed" in text
+    assert "…" not in text
+
+
 def test_the_caption_explains_the_short_words():
     text = shown(*steps_of("pd"))
     for words in ("computed", "infinite cache", "from prefill to decode"):
