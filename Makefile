@@ -32,7 +32,8 @@ app: setup ## Open the dashboard
 	$(BIN)/streamlit run app
 
 lab: setup ## Open the notebooks in JupyterLab, on this machine only
-	$(BIN)/jupyter lab --ip=127.0.0.1 --notebook-dir=notebooks
+	@# Jupyter refuses root, who is all there is in many containers, unless told.
+	$(BIN)/jupyter lab --ip=127.0.0.1 --notebook-dir=notebooks $(if $(filter 0,$(shell id -u)),--allow-root)
 
 check: setup ## Format, lint, types, import directions
 	@echo "== ruff format"
