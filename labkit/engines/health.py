@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import aiohttp
 
 from labkit.core.clock import Clock
-from labkit.core.errors import EngineDied, EngineNotReady
+from labkit.core.errors import EngineDied, EngineNotReady, PortInUse
 from labkit.engines.causes import Cause, likely_cause
 from labkit.engines.logs import tail
 from labkit.engines.process import ProcessState, exit_code, is_alive
 
 _POLL_S = 0.25
+_PORT_TAKEN = re.compile(r"(?:Error|Errno 98)\b.*[Aa]ddress already in use")
 _TAIL = 12
 _AROUND = 2
 """Lines shown before and after the one that names the cause: what follows it is mostly other processes' tracebacks."""
@@ -36,6 +38,7 @@ async def wait_healthy(
             tick()
             waiting = [process for process in waiting if not await _healthy(http, process.url)]
             if waiting:
+                _require_ports(waiting)
                 _require_time(waiting, clock, deadline)
                 await asyncio.sleep(_POLL_S)
 
@@ -75,6 +78,18 @@ def _relevant(log: Sequence[str], cause: Cause | None) -> tuple[str, ...]:
     if cause is None or cause.line is None:
         return tuple(log[-_TAIL:])
     return tuple(log[max(0, cause.line - _AROUND) : cause.line + _AROUND + 1])
+
+
+def _require_ports(waiting: Sequence[ProcessState]) -> None:
+    """Raises PortInUse when a log says that a port was taken: a thread died of it, and the process waits for ever."""
+    for process in waiting:
+        log = tail(Path(process.log), _CAUSE_LINES)
+        line = next((number for number, text in enumerate(log) if _PORT_TAKEN.search(text)), None)
+        if line is not None:
+            what = f"a port of the {process.role} process was taken before it could listen"
+            raise PortInUse(
+                what, "Start it again: other ports are chosen.", tuple(log[max(0, line - _AROUND) : line + 1])
+            )
 
 
 def _require_time(waiting: Sequence[ProcessState], clock: Clock, deadline: float) -> None:
