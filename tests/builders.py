@@ -10,7 +10,7 @@ import pandas as pd
 from labkit.analysis.tables import typed_frame
 from labkit.core.records import ChunkRecord, Record, SampleRecord, StepRecord
 
-_KEY = ("run", "arm", "task", "agent", "repeat", "turn", "warmup")
+_KEY = ("run", "arm", "task", "agent", "repeat", "recording", "condition", "cache", "turn", "warmup")
 
 
 def a_step(run: str = "r", **values: Any) -> StepRecord:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from labkit.core.arms import arm_named
+from labkit.core.columns import columns_of
 from labkit.core.records import ChunkRecord, StepRecord
 from labkit.traffic.recording import RecordedStep, Recording, RecordingHeader
 
@@ -40,21 +41,7 @@ def steps(arms: Sequence[str] = ("base", "prefix"), turns: int = 4, repeats: int
 
 def failed(arm: str, turn: int) -> StepRecord:
     """A step that got no token."""
-    kept = {
-        "run",
-        "arm",
-        "task",
-        "agent",
-        "repeat",
-        "turn",
-        "kind",
-        "warmup",
-        "switched_by",
-        "history",
-        "engine",
-        "t_send",
-    }
-    gone = {name: None for name in step(arm, turn).to_dict() if name not in kept}
+    gone = dict.fromkeys(c.name for c in columns_of(StepRecord) if c.nullable)
     return step(arm, turn, **{**gone, "error": "HTTP 500"})
 
 

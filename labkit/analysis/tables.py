@@ -13,8 +13,8 @@ from labkit.core.records import Record
 
 Floats = npt.NDArray[np.float64]
 
-STEP_KEY = ["task", "agent", "repeat", "turn"]
-"""What makes steps of different arms a pair: the same request."""
+STEP_KEY = ["task", "recording", "agent", "condition", "cache", "repeat", "turn"]
+"""What makes steps of different arms a pair: the same request in the same pass."""
 
 
 def numbers(frame: pd.DataFrame, column: str) -> Floats:

@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import json
 import signal
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import typer
 from rich.console import Console
@@ -23,6 +25,7 @@ from labkit.cli.notes import notes
 from labkit.cli.progress_view import drawn
 from labkit.cli.tables import arm_table_view
 from labkit.core.errors import BadInput, EngineBusy
+from labkit.core.progress import OnProgress
 from labkit.engines.fleet import Fleet
 from labkit.engines.plan_records import Plan
 from labkit.engines.profiles import load_profile
@@ -30,38 +33,54 @@ from labkit.experiments import jobs
 from labkit.experiments.asked import Asked
 from labkit.experiments.fleet_provider import FleetProvider
 from labkit.experiments.interrupt import Stopped, run_until_signal
-from labkit.experiments.runner import run_replay
+from labkit.experiments.runner import OnCreated, run_replay
 from labkit.experiments.serving import EngineProvider, StaticProvider
 from labkit.store.runs import Run, RunStore
 
 _STATUS = {"done": 0, "failed": 1, "partial": 3}
 
 
+Work = Callable[[OnProgress, OnCreated], Coroutine[Any, Any, Run]]
+"""A run that has not begun: call it with whom to tell of progress and of the run's folder."""
+Shown = Callable[[Run, Console], None]
+
+
 def measure(experiment: str, asked: Asked, *, attached: list[str], as_json: bool) -> None:
     """Run it. Raises typer.Exit with the status of the module's table, LabError for a question that is wrong."""
+    engines = provider(asked.profile, attached, spec_method=asked.spec_method, strict=asked.strict)
+    if isinstance(engines, FleetProvider):
+        refuse_busy(Fleet(), [engines.plan(block.arm) for block in asked.blocks()])
+
+    def work(on_progress: OnProgress, on_created: OnCreated) -> Coroutine[Any, Any, Run]:
+        return run_replay(experiment, asked, engines, on_progress=on_progress, on_created=on_created)
+
+    conduct(work, partial(show, as_json=as_json), job=asked.job, as_json=as_json)
+
+
+def conduct(work: Work, shown: Shown, *, job: str | None, as_json: bool) -> None:
+    """Do the work with its progress drawn, then show the run, also one that Ctrl-C ended.
+
+    Raises typer.Exit with the status of the module's table. `job`: whose run it is, when a page started it.
+    """
     console = Console(stderr=as_json)
     folders: list[Path] = []
 
     def created(folder: Path) -> None:
         folders.append(folder)
-        if asked.job:
-            jobs.claim(asked.job, folder)
+        if job:
+            jobs.claim(job, folder)
 
     def stopping(number: signal.Signals) -> None:
         console.print(f"\n{number.name}: putting things away; the run so far is kept.", highlight=False)
 
-    engines = provider(asked, attached)
-    if isinstance(engines, FleetProvider):
-        refuse_busy(Fleet(), [engines.plan(block.arm) for block in asked.blocks()])
     try:
         with drawn(console) as on_progress:
-            work = run_replay(experiment, asked, engines, on_progress=on_progress, on_created=created)
-            run = run_until_signal(work, stopping)
+            run = run_until_signal(work(on_progress, created), stopping)
     except Stopped as stopped:
         if folders:
-            show(RunStore().open(folders[0]), console, as_json=as_json)
+            shown(RunStore().open(folders[0]), console)
         raise typer.Exit(stopped.exit_status) from None
-    show(run, console, as_json=as_json)
+    shown(run, console)
     raise typer.Exit(_STATUS.get(run.info.state, 1))
 
 
@@ -73,15 +92,17 @@ def refuse_busy(fleet: Fleet, plans: Sequence[Plan]) -> None:
             raise EngineBusy(f"engine {engine.id} is held by {owner}", "Wait for it, or stop that run.")
 
 
-def provider(asked: Asked, attached: list[str]) -> EngineProvider:
+def provider(
+    profile_name: str, attached: list[str], *, spec_method: str | None = None, strict: bool = False
+) -> EngineProvider:
     """The fleet; or, when engines are attached (`ARM=URL`, `model=NAME`, `block_size=N`), those and no others."""
-    profile = load_profile(asked.profile)
+    profile = load_profile(profile_name)
     if not attached:
-        return FleetProvider(Fleet(), profile, spec_method=asked.spec_method, strict=asked.strict)
+        return FleetProvider(Fleet(), profile, spec_method=spec_method, strict=strict)
     named = dict(_pair(text) for text in attached)
     block_size = named.pop("block_size", None)
     model = named.pop("model", profile.model.served)
-    return StaticProvider(named, model, int(block_size) if block_size else None, salted=not asked.strict)
+    return StaticProvider(named, model, int(block_size) if block_size else None, salted=not strict)
 
 
 def _pair(text: str) -> tuple[str, str]:

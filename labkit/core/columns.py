@@ -24,11 +24,11 @@ class Column:
     nullable: bool
 
 
-def column(dtype: Dtype, unit: str, meaning: str, *, nullable: bool = False) -> Any:
-    """A dataclass field that knows its column. A nullable one defaults to None."""
+def column(dtype: Dtype, unit: str, meaning: str, *, nullable: bool = False, default: object = None) -> Any:
+    """A dataclass field that knows its column. A nullable one defaults to None; `default` for one that is not."""
     metadata = {"dtype": dtype, "unit": unit, "meaning": meaning, "nullable": nullable}
-    if nullable:
-        return dataclasses.field(default=None, metadata=metadata)
+    if nullable or default is not None:
+        return dataclasses.field(default=default, metadata=metadata)
     return dataclasses.field(metadata=metadata)
 
 

@@ -12,9 +12,10 @@ from typing import Any, Literal, Self
 
 from labkit.core.columns import column
 
-SCHEMA = 1
+SCHEMA = 2
 Kind = Literal["plan", "act", "observe", "evaluate", "answer"]
 KINDS: tuple[Kind, ...] = ("plan", "act", "observe", "evaluate", "answer")
+Cache = Literal["cold", "warm"]
 RunState = Literal["running", "done", "partial", "failed", "cancelled"]
 
 
@@ -41,6 +42,16 @@ class StepRecord(Record):
     repeat: int = column("int64", "", "which pass over the recording, from 0")
     turn: int = column("int64", "", "position of the step in its task, from 1")
     kind: str = column("string", "", "plan, act, observe, evaluate or answer")
+    recording: str = column("string", "", "recording that was replayed; empty in a live run", default="")
+    condition: str = column(
+        "string", "", "what the experiment varied besides the arm, such as `agents=4`; empty when nothing", default=""
+    )
+    cache: str = column(
+        "string",
+        "",
+        "`cold`: no earlier pass left anything that this one could find; `warm`: the same pass was made just before",
+        default="cold",
+    )
     warmup: bool = column("bool", "", "true for steps that are thrown away")
     switched_by: str = column(
         "string", "", "how prefix caching was set: `flag` (server flag) or `salt` (fresh cache_salt)"
@@ -56,6 +67,12 @@ class StepRecord(Record):
     cached_tokens: int | None = column("int64", "tokens", "prompt tokens served from the prefix cache", nullable=True)
     ceiling_tokens: int | None = column(
         "int64", "tokens", "most prompt tokens that an infinite cache of whole blocks could serve", nullable=True
+    )
+    shared_tokens: int | None = column(
+        "int64", "tokens", "prompt tokens shared with anything seen before, not rounded to blocks", nullable=True
+    )
+    append_tokens: int | None = column(
+        "int64", "tokens", "prompt tokens that would be shared had the history only been appended to", nullable=True
     )
     transferred_tokens: int | None = column(
         "int64", "tokens", "prompt tokens whose KV came from prefill", nullable=True
@@ -75,6 +92,9 @@ class StepRecord(Record):
     tool_s: float | None = column("float64", "s", "time the tool took (recorded, when replayed)", nullable=True)
     tool_bytes: int | None = column("int64", "bytes", "size of the tool's result", nullable=True)
     send_lag_s: float | None = column("float64", "s", "actual send minus intended send", nullable=True)
+    parse_s: float | None = column(
+        "float64", "s", "time the client spent on parsing the events of the stream", nullable=True
+    )
     finish_reason: str | None = column("string", "", "why generation stopped", nullable=True)
     text_sha256: str | None = column("string", "", "hash of the generated text, to compare arms", nullable=True)
     error: str | None = column("string", "", "what failed, in one line", nullable=True)
@@ -90,6 +110,9 @@ class ChunkRecord(Record):
     agent: str = column("string", "", "agent")
     repeat: int = column("int64", "", "pass over the recording")
     turn: int = column("int64", "", "position of the step in its task")
+    recording: str = column("string", "", "recording that was replayed; empty in a live run", default="")
+    condition: str = column("string", "", "what the experiment varied besides the arm", default="")
+    cache: str = column("string", "", "`cold` or `warm`, as the step's", default="cold")
     warmup: bool = column("bool", "", "true for steps that are thrown away")
     index: int = column("int64", "", "position in the stream, from 0")
     t: float = column("float64", "s", "arrival, since the run's start")

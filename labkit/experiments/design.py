@@ -1,4 +1,7 @@
-"""Which arm is measured when: arms, repeats and a seed in, an ordered list of blocks out. Pure.
+"""What is measured when: arms, repeats and a seed in, an ordered list of blocks out. Pure.
+
+A run is a list of blocks. A block is one engine served, warmed up, and measured over its passes; a pass is a recording
+sent once. Every block of a run has the same passes, unless the experiment is about what they differ in.
 
 Two orders. `seed=None` is the fixed order of a quick look: arms that can share an engine stand side by side, so that
 engines are started as few times as possible; a drift of the machine then looks like an effect, and nothing can tell the
@@ -9,19 +12,63 @@ two apart. A seed gives block-randomised order: every repeat holds every arm onc
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 from labkit.core.arms import ARMS, Arm
 from labkit.core.errors import BadInput
+from labkit.core.records import Cache
+from labkit.traffic.recording import Recording
+from labkit.traffic.replay import ReplayOptions
 
 
 @dataclass(frozen=True)
 class Block:
-    """One pass of one arm over the recording. `repeat` counts the passes of this arm, from 0."""
+    """One arm measured once over all its passes. `repeat` counts the blocks of this arm, from 0.
+
+    `spec_method`: the drafter, where it is not the one that the whole run uses.
+    """
 
     arm: Arm
     repeat: int
+    spec_method: str | None = None
+
+    @property
+    def label(self) -> str:
+        """The arm's label, and the drafter's name where the block has one of its own."""
+        return f"{self.arm.label} {self.spec_method}" if self.spec_method else self.arm.label
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pass:
+    """One recording sent once, on the engine of its block.
+
+    `condition` and `cache`: as in StepRecord. A warm pass follows the cold one of the same recording and condition and
+    has its salt. `agents`: how many replay the recording at once, each with a salt of its own.
+    """
+
+    recording: Recording
+    options: ReplayOptions = field(default_factory=ReplayOptions)
+    condition: str = ""
+    cache: Cache = "cold"
+    agents: int = 1
+
+    @property
+    def count(self) -> int:
+        """Steps that it sends."""
+        return self.agents * self.options.count(self.recording)
+
+
+@dataclass(frozen=True)
+class Design:
+    """A run's blocks in order, and what each of them sends."""
+
+    blocks: tuple[Block, ...]
+    passes: Callable[[Block], Sequence[Pass]]
+
+    def count(self, block: Block) -> int:
+        """Steps that the block sends, warm-up left out."""
+        return sum(each.count for each in self.passes(block))
 
 
 def blocks(arms: Sequence[Arm], repeats: int = 1, seed: int | None = None, drift_check: bool = False) -> list[Block]:

@@ -43,17 +43,17 @@ class FleetProvider:
         self._started: dict[str, Engine] = {}
         self._refused: dict[str, EngineError] = {}
 
-    def plan(self, arm: Arm) -> Plan:
+    def plan(self, arm: Arm, spec_method: str | None = None) -> Plan:
         """The plan of this arm on this machine's cores. Raises UnknownName for a drafter that the profile has not."""
-        return make_plan(
-            self._profile, arm, spec_method=self._spec_method, salted=not self._strict, cores=usable_cores()
-        )
+        method = spec_method or self._spec_method
+        return make_plan(self._profile, arm, spec_method=method, salted=not self._strict, cores=usable_cores())
 
     def fingerprint(self, arms: Sequence[Arm]) -> dict[str, Any]:
         return fingerprint(self._profile, [self.plan(arm) for arm in arms])
 
-    def starts(self, arms: Sequence[Arm]) -> list[float]:
-        plans = [self.plan(arm) for arm in arms]
+    def starts(self, arms: Sequence[Arm], spec_methods: Sequence[str | None] = ()) -> list[float]:
+        methods = spec_methods or [None] * len(arms)
+        plans = [self.plan(arm, method) for arm, method in zip(arms, methods, strict=True)]
         same = [False, *(one.key == other.key for one, other in pairwise(plans))]
         up = [self._fleet.find(plan) is not None for plan in plans]
         return [
@@ -61,8 +61,8 @@ class FleetProvider:
             for plan, kept, found in zip(plans, same, up, strict=True)
         ]
 
-    async def serve(self, arm: Arm, on_progress: OnProgress = silent) -> Served:
-        plan = self.plan(arm)
+    async def serve(self, arm: Arm, on_progress: OnProgress = silent, spec_method: str | None = None) -> Served:
+        plan = self.plan(arm, spec_method)
         engine = self._fleet.find(plan)
         if self._current and (engine is None or engine.id != self._current.id):
             await self._end(self._current)

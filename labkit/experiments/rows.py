@@ -19,6 +19,9 @@ class Place:
     arm: str
     task: str
     repeat: int
+    recording: str = ""
+    condition: str = ""
+    cache: str = "cold"
     switched_by: str
     history: str
     engine: str
@@ -77,7 +80,7 @@ def rows_of(place: Place, done: Replayed, around: Around, ceiling_tokens: int | 
 
 
 def _place(place: Place) -> dict[str, Any]:
-    names = ("run", "arm", "task", "agent", "repeat", "warmup")
+    names = ("run", "arm", "task", "agent", "repeat", "recording", "condition", "cache", "warmup")
     return {name: getattr(place, name) for name in names}
 
 

@@ -10,9 +10,10 @@ from pathlib import Path
 
 from labkit.core.clock import Clock, SystemClock
 from labkit.core.progress import OnProgress, silent
+from labkit.core.records import Record
 from labkit.experiments.asked import Asked
 from labkit.experiments.block import measure
-from labkit.experiments.design import Block
+from labkit.experiments.design import Block, Design, Pass
 from labkit.experiments.forecast import Forecast
 from labkit.experiments.reporter import Reporter
 from labkit.experiments.sampling import sampled
@@ -21,7 +22,7 @@ from labkit.experiments.session import Session
 from labkit.experiments.verdict import verdict
 from labkit.store.fingerprint import host_fingerprint
 from labkit.store.runs import Run, RunStore, RunWriter
-from labkit.traffic.recording import Recording, named
+from labkit.traffic.recording import named
 from labkit.traffic.shaping import check_pinnable
 
 OnCreated = Callable[[Path], None]
@@ -43,52 +44,77 @@ async def run_replay(
     and WeightsError before there is one.
     Cancelling marks the run `cancelled`. Engines that the run started are ended, however it ends.
     """
-    recording, order, clock = _checked(asked), asked.blocks(), clock or SystemClock()
+    passes = (Pass(recording=named(asked.recording), options=asked.options()),)
+    design = Design(tuple(asked.blocks()), lambda _: passes)
+    return await run_design(
+        experiment,
+        asked,
+        design,
+        provider,
+        keep=asked.keep,
+        store=store,
+        on_progress=on_progress,
+        on_created=on_created,
+        clock=clock,
+    )
+
+
+async def run_design(
+    experiment: str,
+    asked: Record,
+    design: Design,
+    provider: EngineProvider,
+    *,
+    keep: bool = False,
+    store: RunStore | None = None,
+    on_progress: OnProgress = silent,
+    on_created: OnCreated = lambda _: None,
+    clock: Clock | None = None,
+) -> Run:
+    """Measure a design's blocks in their order, as `run_replay` does. `asked`: what `run.json` keeps of the question.
+
+    `keep`: leave the last engine up when all went well.
+    """
+    _check(design)
+    clock = clock or SystemClock()
     store = store or RunStore(clock=clock)
-    fingerprint = {**host_fingerprint(), **provider.fingerprint([block.arm for block in order])}
+    fingerprint = {**host_fingerprint(), **provider.fingerprint([block.arm for block in design.blocks])}
     with store.create(experiment, asked.to_dict(), fingerprint) as writer:
         on_created(writer.folder)
-        session = _session(writer, asked, recording, provider, order, on_progress, clock)
+        session = _session(writer, design, provider, on_progress, clock)
         async with sampled(writer, clock):
-            await _through(session, order)
-        writer.finish(*verdict(asked.arms, session.tally))
+            await _through(session, design.blocks, keep)
+        labels = list(dict.fromkeys(block.label for block in design.blocks))
+        writer.finish(*verdict(labels, session.tally))
     return store.open(writer.id)
 
 
-def _checked(asked: Asked) -> Recording:
-    """The recording, once everything about the question that can be wrong was looked at."""
-    recording, options = named(asked.recording), asked.options()
-    if options.mode == "pinned":
-        check_pinnable(recording, options.count(recording))
-    return recording
+def _check(design: Design) -> None:
+    """Raises BadInput for a pass that cannot be sent as asked."""
+    for block in design.blocks:
+        for each in design.passes(block):
+            if each.options.mode == "pinned":
+                check_pinnable(each.recording, each.options.count(each.recording))
 
 
 def _session(
-    writer: RunWriter,
-    asked: Asked,
-    recording: Recording,
-    provider: EngineProvider,
-    order: Sequence[Block],
-    on_progress: OnProgress,
-    clock: Clock,
+    writer: RunWriter, design: Design, provider: EngineProvider, on_progress: OnProgress, clock: Clock
 ) -> Session:
-    options = asked.options()
-    steps = options.count(recording)
-    left = {block.arm.label: 0 for block in order}
-    for block in order:
-        left[block.arm.label] += steps
-    starts = provider.starts([block.arm for block in order])
-    reporter = Reporter(writer, Forecast(left, starts), steps * len(order), on_progress)
-    return Session(writer, asked, recording, options, provider, reporter, clock)
+    left = {block.label: 0 for block in design.blocks}
+    for block in design.blocks:
+        left[block.label] += design.count(block)
+    arms, methods = [block.arm for block in design.blocks], [block.spec_method for block in design.blocks]
+    reporter = Reporter(writer, Forecast(left, provider.starts(arms, methods)), sum(left.values()), on_progress)
+    return Session(writer, design, provider, reporter, clock)
 
 
-async def _through(session: Session, order: Sequence[Block]) -> None:
+async def _through(session: Session, order: Sequence[Block], keep: bool) -> None:
     """All blocks; then the engines of this run are ended, all of them unless it went well and they are to be kept."""
-    keep = False
+    went_well = False
     try:
         for number, block in enumerate(order):
             await measure(session, block, number)
-        keep = session.asked.keep
+        went_well = True
     finally:
-        left_up = await session.provider.close(keep=keep)
+        left_up = await session.provider.close(keep=keep and went_well)
         session.writer.event("closed", engines_left_up=left_up)

@@ -53,11 +53,14 @@ class EngineProvider(Protocol):
         """What the run's fingerprint should say of the engines of these arms. Raises WeightsError: nothing to serve."""
         ...
 
-    def starts(self, arms: Sequence[Arm]) -> list[float]:
-        """For each of these arms, served in this order: seconds of the engine start before it; 0: none."""
+    def starts(self, arms: Sequence[Arm], spec_methods: Sequence[str | None] = ()) -> list[float]:
+        """For each of these arms, served in this order: seconds of the engine start before it; 0: none.
+
+        `spec_methods`: the drafter of each, where it is not the provider's own; empty: none has one.
+        """
         ...
 
-    async def serve(self, arm: Arm, on_progress: OnProgress = silent) -> Served:
+    async def serve(self, arm: Arm, on_progress: OnProgress = silent, spec_method: str | None = None) -> Served:
         """An engine that serves this arm. Raises EngineError when it cannot be had."""
         ...
 
@@ -89,10 +92,10 @@ class StaticProvider:
     def fingerprint(self, arms: Sequence[Arm]) -> dict[str, Any]:
         return {"engines": {arm.label: self.urls.get(arm.label) for arm in arms}, "model": self.model}
 
-    def starts(self, arms: Sequence[Arm]) -> list[float]:
+    def starts(self, arms: Sequence[Arm], spec_methods: Sequence[str | None] = ()) -> list[float]:
         return [0.0] * len(arms)
 
-    async def serve(self, arm: Arm, on_progress: OnProgress = silent) -> Served:
+    async def serve(self, arm: Arm, on_progress: OnProgress = silent, spec_method: str | None = None) -> Served:
         if arm.label not in self.urls:
             raise BadInput("arms", arm.label, ", ".join(self.urls), "Name the engine of every arm that is asked for.")
         url = self.urls[arm.label].rstrip("/")

@@ -7,16 +7,13 @@ from dataclasses import dataclass, field
 
 from labkit.core.clock import Clock
 from labkit.core.errors import EngineDied, EngineError
-from labkit.experiments.asked import Asked
 from labkit.experiments.bystanders import MANY_CORES
-from labkit.experiments.design import Block
+from labkit.experiments.design import Block, Design, Pass
 from labkit.experiments.reporter import Reporter
 from labkit.experiments.rows import Place
 from labkit.experiments.serving import EngineProvider, Served
 from labkit.experiments.verdict import Tally
 from labkit.store.runs import RunWriter
-from labkit.traffic.recording import Recording
-from labkit.traffic.replay import ReplayOptions
 
 _DEATH_SHOWS_S = 0.3
 """A process that broke off a stream may still be on its way out: look again after this long."""
@@ -27,28 +24,25 @@ class Session:
     """The state of one run. Mutable; owned by the runner."""
 
     writer: RunWriter
-    asked: Asked
-    recording: Recording
-    options: ReplayOptions
+    design: Design
     provider: EngineProvider
     reporter: Reporter
     clock: Clock
     tally: Tally = field(default_factory=Tally)
 
-    @property
-    def count(self) -> int:
-        """Timed steps of one block."""
-        return self.options.count(self.recording)
-
-    def place(self, block: Block, served: Served, task: str, *, warmup: bool = False) -> Place:
-        """Where the rows of this block belong."""
+    def place(self, block: Block, served: Served, each: Pass, *, agent: int = 0, warmup: bool = False) -> Place:
+        """Where the rows of one agent of this pass belong."""
         return Place(
             run=self.writer.id,
             arm=block.arm.label,
-            task=task,
+            task=each.recording.header.task,
+            recording=each.recording.header.name,
+            condition=each.condition,
+            cache=each.cache,
+            agent=str(agent),
             repeat=block.repeat,
             switched_by=served.switched_by,
-            history=self.options.history,
+            history=each.options.history,
             engine=served.engine,
             t0=self.writer.t0,
             warmup=warmup,
@@ -62,21 +56,22 @@ class Session:
 
     def skip(self, block: Block) -> None:
         """A further pass of an arm that was lost."""
-        self.reporter.dropped(block.arm.label, self.count)
-        self.reporter.say(f"skipping {block.arm}")
+        self.reporter.dropped(block.label, self.design.count(block))
+        self.reporter.say(f"skipping {block.label}")
 
     def disturbed(self, block: Block, cores: float | None) -> None:
         """Others kept so many cores busy while this block was measured: kept, and said when it is many."""
         self.writer.event("bystanders", arm=block.arm.label, repeat=block.repeat, cores=cores)
         if cores is not None and cores > MANY_CORES:
-            self.tally.disturbed[block.arm.label] = max(cores, self.tally.disturbed.get(block.arm.label, 0.0))
+            self.tally.disturbed[block.label] = max(cores, self.tally.disturbed.get(block.label, 0.0))
 
     def lost(self, block: Block, error: EngineError, steps_left: int) -> None:
         """The arm cannot be served (any more): keep the engine's own words and go on without it."""
-        arm = block.arm.label
-        kind = "engine_died" if isinstance(error, EngineDied) and steps_left < self.count else "refused"
-        self.tally.refused[arm] = error.message
+        label = block.label
+        begun = steps_left < self.design.count(block)
+        kind = "engine_died" if isinstance(error, EngineDied) and begun else "refused"
+        self.tally.refused[label] = error.message
         words = {"message": error.message, "hint": error.hint, "log_tail": list(error.log_tail)}
-        self.writer.event(kind, arm=arm, repeat=block.repeat, **words)
-        self.reporter.dropped(arm, steps_left)
-        self.reporter.say(f"{arm} {kind.replace('_', ' ')}", error.message)
+        self.writer.event(kind, arm=block.arm.label, label=label, repeat=block.repeat, **words)
+        self.reporter.dropped(label, steps_left)
+        self.reporter.say(f"{label} {kind.replace('_', ' ')}", error.message)

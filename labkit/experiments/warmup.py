@@ -10,6 +10,7 @@ drafts; it is longer than two KV blocks, so that a split engine transfers.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from labkit.core.chat import ChatRequest
@@ -22,22 +23,24 @@ _TOKENS = 12
 TASK = "warmup"
 
 
-def warmup(recording: Recording, count: int) -> Recording:
-    """Two requests of about 200 and 50 tokens beside the tools, then one per grammar of the first `count` steps."""
+def warmup(measured: Sequence[tuple[Recording, int]]) -> Recording:
+    """Two requests of about 200 and 50 tokens beside the tools, then one per grammar of what will be measured.
+
+    `measured`: recordings, at least one, and how many steps of each. The tools are those of the first.
+    """
     free = [_options(_TOKENS, ignore_eos=True)] * len(_TEXTS)
-    options = [*free, *_grammars(recording, count)]
+    options = [*free, *_grammars(measured)]
     texts = [*_TEXTS, *[_LINE] * (len(options) - len(_TEXTS))]
-    header = RecordingHeader(
-        name=TASK, task=TASK, decided_by="labkit", model=recording.header.model, tools=recording.header.tools
-    )
+    first = measured[0][0].header
+    header = RecordingHeader(name=TASK, task=TASK, decided_by="labkit", model=first.model, tools=first.tools)
     steps = (_step(n, text, option) for n, (text, option) in enumerate(zip(texts, options, strict=True), 1))
     return Recording(header=header, steps=tuple(steps))
 
 
-def _grammars(recording: Recording, count: int) -> list[dict[str, Any]]:
+def _grammars(measured: Sequence[tuple[Recording, int]]) -> list[dict[str, Any]]:
     """Options of one request for each way in which the recorded ones constrain their output."""
     distinct = {}
-    for step in recording.steps[:count]:
+    for step in (step for recording, count in measured for step in recording.steps[:count]):
         extra = {key: value for key, value in (step.request.get("extra") or {}).items() if key in GRAMMAR_FIELDS}
         choice = step.request.get("tool_choice")
         if extra or choice not in (None, "none", "auto"):

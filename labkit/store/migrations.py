@@ -17,10 +17,21 @@ from labkit.core.records import SCHEMA
 
 Upgrade = Callable[[dict[str, Any]], dict[str, Any]]
 
-RUN_UPGRADES: tuple[Upgrade, ...] = ()
+
+def run_001_names_its_schema(data: dict[str, Any]) -> dict[str, Any]:
+    """Steps have got a recording, a condition and a cache state; `run.json` itself is as before."""
+    return {**data, "schema": 2}
+
+
+def event_001_defaults_do(data: dict[str, Any]) -> dict[str, Any]:
+    """What a step of schema 1 does not say has a default: no condition, a cold pass, nothing measured."""
+    return data
+
+
+RUN_UPGRADES: tuple[Upgrade, ...] = (run_001_names_its_schema,)
 """`run.json`: entry i leads from schema i + 1 to i + 2."""
 
-EVENT_UPGRADES: tuple[Upgrade, ...] = ()
+EVENT_UPGRADES: tuple[Upgrade, ...] = (event_001_defaults_do,)
 """One line of `events.jsonl`: entry i leads from schema i + 1 to i + 2."""
 
 

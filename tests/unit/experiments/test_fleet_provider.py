@@ -33,7 +33,7 @@ class FakePlans(FleetProvider):
     def fingerprint(self, arms: Sequence[Arm]) -> dict[str, object]:
         return {}  # fakes have no weights
 
-    def plan(self, arm: Arm) -> Plan:
+    def plan(self, arm: Arm, spec_method: str | None = None) -> Plan:
         real = super().plan(arm)
         words = ("--refuse", "ValueError: this arm is not for you") if arm.label in self.refusing else self.dials
         speculation = ("--num-spec-tokens", "2") if arm.speculation else ()

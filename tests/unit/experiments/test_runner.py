@@ -193,7 +193,7 @@ async def test_three_failures_in_a_row_end_the_arm_and_not_the_run(source: str, 
 class Refusing(StaticProvider):
     """A provider whose arm `pd` the engine refuses, in words of its own."""
 
-    async def serve(self, arm, on_progress=lambda _: None) -> Served:
+    async def serve(self, arm, on_progress=lambda _: None, spec_method=None) -> Served:
         if arm.label == "pd":
             raise EngineNotReady("No module named nixl", "Install it.", ("line one", "line two"))
         return await super().serve(arm, on_progress)

@@ -129,13 +129,13 @@ def test_damaged_tables_are_made_again_from_the_events(store: RunStore):
         ("run.json", None, "not a run folder"),
         ("run.json", "{", "cannot be read"),
         ("run.json", "[]", "cannot be read"),
-        ("run.json", '{"schema": 99}', "schema 99; this labkit reads up to 1"),
+        ("run.json", '{"schema": 99}', "schema 99; this labkit reads up to 2"),
         ("run.json", '{"schema": "1"}', "no schema number"),
         ("run.json", '{"schema": 1}', "cannot be read"),
         ("events.jsonl", "", "does not start with"),
         ("events.jsonl", None, "does not start with"),
         ("events.jsonl", '{"type": "step"}\n', "does not start with"),
-        ("events.jsonl", '{"type": "run", "schema": 2}\n', "schema 2; this labkit reads up to 1"),
+        ("events.jsonl", '{"type": "run", "schema": 3}\n', "schema 3; this labkit reads up to 2"),
     ],
 )
 def test_what_does_not_open_says_why_and_does_not_hide_the_others(

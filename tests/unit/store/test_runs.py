@@ -11,7 +11,7 @@ from builders import a_sample, a_step, chunks_at
 from labkit.core.clock import FakeClock
 from labkit.core.columns import columns_of
 from labkit.core.errors import BadInput, LabError, RunUnreadable, UnknownName
-from labkit.core.records import ChunkRecord, SampleRecord, StepRecord
+from labkit.core.records import SCHEMA, ChunkRecord, SampleRecord, StepRecord
 from labkit.store.runs import RunStore
 
 
@@ -222,5 +222,5 @@ def test_a_root_that_cannot_be_written_says_so(tmp_path: Path):
 def test_run_json_says_schema_and_writer(store: RunStore):
     run_id = finished(store)
     data = json.loads((store.root / run_id / "run.json").read_text())
-    assert data["schema"] == 1
+    assert data["schema"] == SCHEMA
     assert data["writer"]["pid"] > 0

@@ -1,0 +1,51 @@
+"""One pass by one agent: each request after the reply to the one before, the engine's counters read in between."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+
+from labkit.engines.client import EngineClient
+from labkit.experiments.ceilings import Ceiling
+from labkit.experiments.design import Block, Pass
+from labkit.experiments.meter import Meter
+from labkit.experiments.rows import Rows, rows_of
+from labkit.experiments.serving import Served
+from labkit.experiments.session import Session
+from labkit.traffic.replay import Replayed, replay
+from labkit.traffic.salt import SaltPolicy
+
+
+async def measure_pass(
+    session: Session, block: Block, served: Served, client: EngineClient, each: Pass, salt: SaltPolicy
+) -> None:
+    """Send the pass and keep a row of each step. Raises EngineDied when a process of the engine is gone."""
+    place = session.place(block, served, each)
+    meter, ceiling = await Meter.started(served.metrics, session.clock), Ceiling(client, served.block_size)
+    before = session.clock.now()
+    async with aclosing(replay(each.recording, client, each.options, salt, clock=session.clock)) as steps:
+        async for done in steps:
+            rows = rows_of(place, done, await meter.lap(), await ceiling.of(done))
+            _keep(session, block, done, rows, done.t_end - before)
+            before = done.t_end
+            if done.error:
+                await session.check_alive(served)
+    session.writer.event("counters", arm=block.arm.label, repeat=block.repeat, **_which(each), **meter.total())
+
+
+def _which(each: Pass) -> dict[str, str]:
+    return {"recording": each.recording.header.name, "condition": each.condition, "cache": each.cache}
+
+
+def _keep(session: Session, block: Block, done: Replayed, rows: Rows, seconds: float) -> None:
+    session.writer.step(rows.step, rows.chunks)
+    session.tally.count(block.label, done.error)
+    session.reporter.step(block.label, done.step.turn, seconds, _in_words(rows))
+
+
+def _in_words(rows: Rows) -> str:
+    step = rows.step
+    if step.error:
+        return f"failed: {step.error}"
+    ttft = "" if step.t_first_token is None else f"TTFT {step.t_first_token - step.t_send:.2f} s"
+    cached = "" if step.cached_tokens is None else f"{step.cached_tokens} of {step.prompt_tokens} tokens cached"
+    return ", ".join(filter(None, (ttft, cached)))
