@@ -5,7 +5,8 @@
   counts; tools that leave it out report one less.
 
 Both are ratios of sums (token-weighted), never means of per-request values. Not measured is None: an arm without
-speculation has no acceptance, which is not an acceptance of 0.
+speculation has no acceptance, which is not an acceptance of 0. Steps of pinned length are left out: a model that is not
+allowed to stop says what it never would, and a drafter guesses that better or worse than its real words.
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ class KindAcceptance(Acceptance):
 
 
 def acceptance(steps: pd.DataFrame) -> Acceptance:
-    """Acceptance over all rows of `steps`."""
+    """Acceptance over all rows of `steps` that ended as the model wanted."""
+    steps = steps[steps["mode"] != "pinned"]
     drafts, drafted, accepted = (numbers(steps, name) for name in ("drafts", "drafted_tokens", "accepted_tokens"))
     extra = share(accepted, drafts)
     return Acceptance(

@@ -57,6 +57,9 @@ class StepRecord(Record):
         "string", "", "how prefix caching was set: `flag` (server flag) or `salt` (fresh cache_salt)"
     )
     history: str = column("string", "", "`recorded` or `live` assistant text in the next turn")
+    mode: str = column(
+        "string", "", "`natural`: the engine's own text and stop; `pinned`: the recorded length", default="natural"
+    )
     engine: str = column("string", "", "id of the engine in the fleet")
     t_send: float = column("float64", "s", "request sent, since the run's start")
     t_first_token: float | None = column("float64", "s", "first event with any generated token", nullable=True)

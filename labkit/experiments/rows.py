@@ -24,6 +24,7 @@ class Place:
     cache: str = "cold"
     switched_by: str
     history: str
+    mode: str = "natural"
     engine: str
     t0: float
     agent: str = "0"
@@ -62,6 +63,7 @@ def rows_of(place: Place, done: Replayed, around: Around, ceiling_tokens: int | 
         **_place(place),
         switched_by=place.switched_by,
         history=place.history,
+        mode=place.mode,
         engine=place.engine,
         turn=done.step.turn,
         kind=done.step.kind,

@@ -43,6 +43,7 @@ class Session:
             repeat=block.repeat,
             switched_by=served.switched_by,
             history=each.options.history,
+            mode=each.options.mode,
             engine=served.engine,
             t0=self.writer.t0,
             warmup=warmup,
