@@ -9,8 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from labkit.cli.notes import notes
-from labkit.experiments.asked import Asked
-from labkit.experiments.words import asked_in_words
+from labkit.experiments.words import asked_in_words, replayed_in_words
 from labkit.store.runs import Run
 
 STATE_STYLES = {"running": "cyan", "done": "green", "partial": "yellow", "failed": "red", "cancelled": "yellow"}
@@ -34,9 +33,8 @@ def _facts(run: Run) -> Iterator[tuple[str, Text]]:
         yield "note", Text(line)
     yield "when", Text(f"{info.created[:16].replace('T', ' ')} UTC, experiment {info.experiment}")
     yield "asked", Text(asked_in_words(info.experiment, info.asked) or "nothing")
-    if {"recording", "arms"} <= info.asked.keys():
-        asked = Asked.from_dict({"profile": "", **info.asked})
-        yield "replayed", Text(f"{asked.recording}: {asked.in_words()}")
+    if replayed := replayed_in_words(info.experiment, info.asked):
+        yield "replayed", Text(replayed)
     yield "on", Text(_machine(info.fingerprint))
     yield "folder", Text(str(run.folder))
     for problem in run.problems():

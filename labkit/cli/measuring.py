@@ -35,6 +35,7 @@ from labkit.experiments.fleet_provider import FleetProvider
 from labkit.experiments.interrupt import Stopped, run_until_signal
 from labkit.experiments.runner import OnCreated, run_replay
 from labkit.experiments.serving import EngineProvider, StaticProvider
+from labkit.experiments.words import replayed_in_words
 from labkit.store.runs import Run, RunStore
 
 _STATUS = {"done": 0, "failed": 1, "partial": 3}
@@ -118,8 +119,8 @@ def show(run: Run, console: Console, *, as_json: bool = False) -> None:
     table = arm_table(steps, run.chunks())
     if len(table):
         console.print(arm_table_view(table, console.width))
-    asked = Asked.from_dict(info.asked)
-    console.print(f"{asked.recording}: {asked.in_words()}.", highlight=False, markup=False, soft_wrap=True)
+    if replayed := replayed_in_words(info.experiment, info.asked):
+        console.print(f"{replayed}.", highlight=False, markup=False, soft_wrap=True)
     console.print(f"[bold]{info.state}[/]", highlight=False)
     for line in notes(run):
         console.print(f"  {line}", highlight=False, markup=False)

@@ -1,36 +1,69 @@
-"""The named experiments that the command line, the notebooks and the dashboard offer: each is a question."""
+"""The named experiments that the command line, the notebooks and the dashboard offer: each is a question.
+
+An experiment's parameters are the fields of its record (`Asked`, or one of its own), and each field is an option of its
+command: what `run.json` keeps, what a job is started with and what is shown to copy come from that one declaration.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
 
 from labkit.core.names import pick
+from labkit.core.records import Record
+from labkit.experiments.asked import Asked
 
 QUICK_ARMS = ("base", "prefix", "spec", "prefix+spec", "pd", "all")
 QUICK_STEPS = 8
 QUICK_RECORDING = "ranks-that-jump-live"
 """Decided by the default model itself, so that its natural replies are as short as they were recorded."""
 DEFAULT_PROFILE = "cpu-smollm2"
+_NEVER = frozenset({"job"})
+"""Fields that whoever starts a job sets."""
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """`question`: what it answers; `command`: the `labkit` words that start it.
+    """`question`: what it answers; `command`: the `labkit` words that start it; `record`: what it may be asked.
 
-    `params`: fields of Asked that it takes; `defaults`: their values where they are not those of Asked.
+    `only`: the fields that are parameters; None: all. `defaults`: their values where they are not those of the record,
+    for a field without a default above all. `argument`: the field that is said without a flag, right after the command.
     """
 
     name: str
     question: str
     command: tuple[str, ...]
     takes: str
-    params: frozenset[str]
-    defaults: dict[str, Any] = field(default_factory=dict)
+    record: type[Record] = Asked
+    only: frozenset[str] | None = None
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    argument: str | None = None
+
+    @property
+    def params(self) -> frozenset[str]:
+        """Fields of the record that may be asked for."""
+        names = {each.name for each in fields(self.record)} - _NEVER  # type: ignore[arg-type]
+        return frozenset(names if self.only is None else names & self.only)
+
+    @property
+    def all_defaults(self) -> dict[str, Any]:
+        """What each parameter is when nobody says; a parameter that must be named is not here."""
+        own = {each.name: _default(each) for each in fields(self.record)}  # type: ignore[arg-type]
+        known = {name: value for name, value in own.items() if value is not MISSING} | dict(self.defaults)
+        return {name: value for name, value in known.items() if name in self.params}
+
+    def asked(self, kept: Mapping[str, Any]) -> Record:
+        """What `run.json` keeps under `asked`, as the record. Raises TypeError for a run that lacks a field."""
+        whole = {**self.all_defaults, **kept}
+        return self.record.from_dict({k: tuple(v) if isinstance(v, list) else v for k, v in whole.items()})
+
+
+def _default(declared: Any) -> Any:
+    return declared.default if declared.default_factory is MISSING else declared.default_factory()
 
 
 _QUICK_PARAMS = frozenset({"profile", "recording", "arms", "steps", "spec_method", "strict", "keep", "seed"})
-_ALL_PARAMS = _QUICK_PARAMS | {"repeats", "drift_check", "history", "mode", "gaps"}
 
 EXPERIMENTS: tuple[Experiment, ...] = (
     Experiment(
@@ -38,16 +71,21 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         question="What does each layer do to the first steps of one agent's run, on this machine, now?",
         command=("run", "quick"),
         takes="under 12 minutes on two cores",
-        params=_QUICK_PARAMS,
-        defaults={"profile": DEFAULT_PROFILE, "arms": QUICK_ARMS, "steps": QUICK_STEPS},
+        only=_QUICK_PARAMS,
+        defaults={
+            "profile": DEFAULT_PROFILE,
+            "recording": QUICK_RECORDING,
+            "arms": QUICK_ARMS,
+            "steps": QUICK_STEPS,
+        },
     ),
     Experiment(
         name="replay",
         question="The same for any recording, any arms, any number of repeats, in block-randomised order if wanted.",
         command=("replay",),
         takes="arms x repeats x the length of the recording",
-        params=_ALL_PARAMS,
         defaults={"profile": DEFAULT_PROFILE, "arms": ("base", "prefix")},
+        argument="recording",
     ),
 )
 

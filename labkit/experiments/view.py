@@ -11,6 +11,7 @@ import pandas as pd
 from labkit.analysis.arms import arm_table
 from labkit.core.progress import Progress
 from labkit.core.records import RunInfo
+from labkit.experiments.words import recordings_in_words
 from labkit.store.runs import Run
 
 _LOST = ("refused", "engine_died")
@@ -49,7 +50,7 @@ class RunView:
         asked = self.info.asked
         n = int(rows["n_steps"].sum())
         steps = f"{n} {'step' if n == 1 else 'steps'} measured, {rows['n_failed'].sum()} failed"
-        return f"{asked.get('recording', self.info.experiment)} under {', '.join(self.arms)}: {steps}"
+        return f"{recordings_in_words(asked) or self.info.experiment} under {', '.join(self.arms)}: {steps}"
 
     def table(self) -> pd.DataFrame:
         """One row per arm, as labkit.analysis.arms.arm_table has it."""

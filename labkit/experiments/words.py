@@ -4,68 +4,90 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import MISSING, fields
 from typing import Any
 
 from labkit.core.errors import BadInput
+from labkit.core.records import Record
 from labkit.experiments.agent_asked import AgentAsked
-from labkit.experiments.asked import Asked
-from labkit.experiments.catalogue import DEFAULT_PROFILE, EXPERIMENTS, QUICK_RECORDING, Experiment
+from labkit.experiments.catalogue import DEFAULT_PROFILE, EXPERIMENTS, Experiment
 
-_AGENT = "agent"
+_AGENT = Experiment(
+    name="agent",
+    question="Can the model do this task?",
+    command=("agent",),
+    takes="as long as the agent wants",
+    record=AgentAsked,
+    only=frozenset({"task", "profile", "arm", "model", "tool_mode", "steps", "keep"}),
+    defaults={"profile": DEFAULT_PROFILE},
+)
+"""Not in the catalogue: it measures one arm, live, and is never a job."""
 
 
 def command_of(experiment: Experiment, params: Mapping[str, Any]) -> list[str]:
-    """The words after `labkit`. `params`: fields of Asked, and only those that are not to be the default.
+    """The words after `labkit`. `params`: fields of its record, and only those that are not to be the default.
 
-    Raises BadInput for a parameter that it does not take, or a recording missing where it must be named.
+    Raises BadInput for a parameter that it does not take, or one missing that must be named.
     """
     for name in params:
         if name not in experiment.params:
             raise BadInput(f"parameter of {experiment.name}", name, ", ".join(sorted(experiment.params)))
     rest = dict(params)
     words = list(experiment.command)
-    if experiment.name == "replay":
-        if "recording" not in rest:
-            raise BadInput("recording", None, "the name of a recording", "List them with: labkit recordings")
-        words.append(str(rest.pop("recording")))
-    return words + [word for name, value in rest.items() for word in _option(name, value)]
+    if argument := experiment.argument:
+        if argument not in rest:
+            raise BadInput(argument, None, f"the name of a {argument}", f"List them with: labkit {argument}s")
+        words.append(str(rest.pop(argument)))
+    defaults = experiment.all_defaults
+    return words + [word for name, value in rest.items() for word in _option(name, value, defaults.get(name))]
 
 
 def asked_in_words(name: str, asked: Mapping[str, Any]) -> str:
     """What `run.json` keeps under `asked`, as the command line that asks for it; defaults are left out.
 
-    For an experiment that is not in the catalogue: its parameters by name.
+    For an experiment that is not known here: its parameters by name.
     """
-    known = {each.name: each for each in EXPERIMENTS}.get(name)
-    if name == _AGENT:
-        return shlex.join(["labkit", "agent", *_agent_options(asked)])
+    known = _known(name)
     if known is None:
         return ", ".join(f"{key} {_typed(value)}" for key, value in asked.items() if value not in (None, False))
-    defaults = _defaults(known)
+    defaults = known.all_defaults
     differing = {k: v for k, v in asked.items() if k in known.params and _typed(v) != _typed(defaults.get(k))}
     return shlex.join(["labkit", *command_of(known, differing)])
 
 
-def _agent_options(asked: Mapping[str, Any]) -> list[str]:
-    defaults = {field.name: field.default for field in fields(AgentAsked)} | {"profile": DEFAULT_PROFILE}
-    differing = {k: v for k, v in asked.items() if k != "with_engine" and v != defaults.get(k)}
-    return [word for name, value in differing.items() for word in _option(name, value)]
+def asked_of(name: str, asked: Mapping[str, Any]) -> Record | None:
+    """What `run.json` keeps under `asked`, as the experiment's record; None where that is not known here."""
+    known = _known(name)
+    try:
+        return known.asked(asked) if known else None
+    except TypeError:
+        return None
 
 
-def _defaults(known: Experiment) -> dict[str, Any]:
-    own = {field.name: field.default for field in fields(Asked) if field.default is not MISSING}
-    return own | ({"recording": QUICK_RECORDING} if known.name == "quick" else {}) | known.defaults
+def replayed_in_words(name: str, asked: Mapping[str, Any]) -> str:
+    """What was replayed and how, in a line: `<recordings>: <in_words() of the record>`; empty when not known."""
+    record = asked_of(name, asked)
+    how = record.in_words() if record is not None and hasattr(record, "in_words") else ""
+    return ": ".join(filter(None, (recordings_in_words(asked), how)))
+
+
+def recordings_in_words(asked: Mapping[str, Any]) -> str:
+    """The recording or recordings that were asked for; empty where there are none."""
+    return _typed(asked.get("recordings") or asked.get("recording") or "").replace(",", ", ")
+
+
+def _known(name: str) -> Experiment | None:
+    return {each.name: each for each in (*EXPERIMENTS, _AGENT)}.get(name)
 
 
 def _typed(value: Any) -> str:
     return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
-def _option(name: str, value: Any) -> list[str]:
-    flag = "--" + name.replace("_", "-")
+def _option(name: str, value: Any, default: Any = None) -> list[str]:
+    """A switch that is on by default is taken back with `--no-...`."""
+    flag = name.replace("_", "-")
+    if value is False and default is True:
+        return [f"--no-{flag}"]
     if value is None or value is False:
         return []
-    if value is True:
-        return [flag]
-    return [flag, _typed(value)]
+    return [f"--{flag}"] if value is True else [f"--{flag}", _typed(value)]
