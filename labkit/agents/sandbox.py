@@ -50,18 +50,31 @@ def run_unittest(workspace: Path, folder: str, limits: SandboxLimits | None = No
     return run_python(workspace, ["-m", "unittest", "discover", "-s", folder, "-t", "."], limits)
 
 
-def run_python(workspace: Path, args: list[str], limits: SandboxLimits | None = None) -> Finished:
-    """Run the project's own Python with `args` inside the workspace, contained. Never raises for what the code does."""
-    with tempfile.TemporaryDirectory() as scratch, tempfile.TemporaryFile() as output:
-        return _run(workspace.resolve(), Path(scratch).resolve(), args, limits or SandboxLimits(), output)
+def run_python(workspace: Path, args: list[str], limits: SandboxLimits | None = None, said: str = "") -> Finished:
+    """Run the project's own Python with `args` inside the workspace, contained. Never raises for what the code does.
+
+    `said`: what it reads on standard input, less than a pipe holds (64 KiB).
+    """
+    with tempfile.TemporaryDirectory() as scratch, tempfile.TemporaryFile() as output, _spoken(said) as stdin:
+        return _run(workspace.resolve(), Path(scratch).resolve(), args, limits or SandboxLimits(), output, stdin)
 
 
-def _run(workspace: Path, scratch: Path, args: list[str], limits: SandboxLimits, output: IO[bytes]) -> Finished:
+def _spoken(text: str) -> IO[bytes]:
+    """A pipe that holds the text and ends after it; what was read from it cannot be read again."""
+    reader, writer = os.pipe()
+    with os.fdopen(writer, "wb") as file:
+        file.write(text.encode())
+    return os.fdopen(reader, "rb")
+
+
+def _run(
+    workspace: Path, scratch: Path, args: list[str], limits: SandboxLimits, output: IO[bytes], stdin: IO[bytes]
+) -> Finished:
     reader, writer = os.pipe()
     config = _config(workspace, scratch, args, limits, writer)
     child = subprocess.Popen(
         [sys.executable, "-I", str(_CHILD), json.dumps(config)],
-        stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+        stdin=stdin, stdout=output, stderr=subprocess.STDOUT,
         start_new_session=True, pass_fds=(writer,), env=_environment(scratch), cwd=scratch,
     )  # fmt: skip
     os.close(writer)

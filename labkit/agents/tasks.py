@@ -16,8 +16,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, PositiveFloat, PositiveInt, ValidationError
 
+from labkit.agents.judge import Judged, judge
 from labkit.agents.offers import TESTS
-from labkit.agents.sandbox import Finished, run_unittest
 from labkit.agents.steps import Limits
 from labkit.agents.workspace import Workspace, copy_in
 from labkit.core.errors import BadInput
@@ -59,7 +59,7 @@ class Task:
             with Workspace(Path(folder)) as workspace:
                 yield workspace
 
-    def check(self, workspace: Workspace) -> Finished:
+    def check(self, workspace: Workspace) -> Judged:
         """Run the hidden check on a copy of what the agent left; the tests that it was shown are put back first."""
         with tempfile.TemporaryDirectory(prefix="labkit-") as name:
             folder = Path(name)
@@ -67,12 +67,7 @@ class Task:
             shutil.rmtree(folder / TESTS, ignore_errors=True)
             copy_in(self.folder / "workspace" / TESTS, folder / TESTS)
             copy_in(self.folder / "check", folder / CHECK)
-            return run_unittest(folder, CHECK)
-
-
-def passed(finished: Finished) -> bool:
-    """Whether a test run ran something and all of it passed."""
-    return finished.code == 0 and "\nRan " in finished.output and "\nRan 0 tests" not in finished.output
+            return judge(folder, CHECK)
 
 
 def list_tasks() -> list[str]:

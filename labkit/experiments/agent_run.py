@@ -12,7 +12,7 @@ from pathlib import Path
 from labkit.agents.loop import Loop
 from labkit.agents.requests import RequestBuilder
 from labkit.agents.steps import OnStep, Outcome, nobody
-from labkit.agents.tasks import Task, load_task, passed
+from labkit.agents.tasks import Task, load_task
 from labkit.agents.tools import Toolbox
 from labkit.core.arms import arm_named
 from labkit.core.clock import Clock, SystemClock
@@ -98,6 +98,6 @@ async def _work(
             toolbox = Toolbox(workspace)
             outcome = await Loop(task.goal, model, toolbox, task.limits, requests, recorder, clock).run()
         check = await asyncio.to_thread(task.check, workspace)
-    outcome = dataclasses.replace(outcome, reached=passed(check), check_output=check.output)
+    outcome = dataclasses.replace(outcome, reached=check.passed, check_output=check.output)
     header = dataclasses.replace(header, stop_reason=outcome.stop_reason, reached=outcome.reached)
     return outcome, Recording(header=header, steps=tuple(recorder.steps))
