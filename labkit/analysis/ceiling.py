@@ -17,7 +17,8 @@ Tokens = Sequence[int]
 class PrefixIndex:
     """Every block of tokens seen so far, each under the blocks before it. Exact: blocks are compared, not just hashed.
 
-    Work is linear in the tokens given; memory in the distinct blocks.
+    Work is linear in the tokens given; memory in the distinct blocks. The tail that fills no block is kept as well: no
+    cache could serve it, and yet it was seen.
     """
 
     def __init__(self, block_size: int) -> None:
@@ -26,23 +27,42 @@ class PrefixIndex:
             raise BadInput("block_size", block_size, "a whole number from 1", "Use the engine's --block-size.")
         self.block_size = block_size
         self._children: dict[tuple[int, tuple[int, ...]], int] = {}
+        self._endings: dict[int, set[tuple[int, ...]]] = {}
 
     def ceiling(self, prompt: Tokens) -> int:
         """Tokens of `prompt` that could come from what was added: whole blocks, and fewer than all."""
+        return self._walk(prompt, len(prompt) - 1)[1]
+
+    def shared(self, prompt: Tokens) -> int:
+        """Tokens that `prompt` has in common with anything that was added, from the first on; not rounded to blocks."""
+        node, hit = self._walk(prompt, len(prompt))
+        rest = tuple(prompt[hit : hit + self.block_size])
+        return hit + max((common(rest, ending) for ending in self._endings.get(node, ())), default=0)
+
+    def add(self, tokens: Tokens) -> None:
+        """Remember `tokens`."""
+        node = 0
+        for start in range(0, len(tokens), self.block_size):
+            block = tuple(tokens[start : start + self.block_size])
+            self._endings.setdefault(node, set()).add(block)
+            if len(block) == self.block_size:
+                node = self._children.setdefault((node, block), len(self._children) + 1)
+
+    def _walk(self, prompt: Tokens, limit: int) -> tuple[int, int]:
+        """The last node on the way of `prompt`'s whole blocks within `limit` tokens, and the tokens up to it."""
         node, hit = 0, 0
-        while hit + self.block_size < len(prompt):
+        while hit + self.block_size <= limit:
             child = self._children.get((node, tuple(prompt[hit : hit + self.block_size])))
             if child is None:
                 break
             node, hit = child, hit + self.block_size
-        return hit
+        return node, hit
 
-    def add(self, tokens: Tokens) -> None:
-        """Remember the whole blocks of `tokens`."""
-        node = 0
-        for start in range(0, len(tokens) - self.block_size + 1, self.block_size):
-            key = (node, tuple(tokens[start : start + self.block_size]))
-            node = self._children.setdefault(key, len(self._children) + 1)
+
+def common(one: Tokens, other: Tokens) -> int:
+    """How many tokens the two begin with alike."""
+    unlike = (at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
+    return next(unlike, min(len(one), len(other)))
 
 
 def prefix_ceiling(requests: Sequence[Tokens], block_size: int, generated: Sequence[Tokens] | None = None) -> list[int]:

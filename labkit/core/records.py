@@ -67,9 +67,18 @@ class StepRecord(Record):
     t_last: float | None = column("float64", "s", "last event that carried a token", nullable=True)
     t_end: float | None = column("float64", "s", "end of the response", nullable=True)
     prompt_tokens: int | None = column("int64", "tokens", "prompt length, from usage", nullable=True)
+    retokenized_tokens: int | None = column(
+        "int64", "tokens", "prompt length as the engine's tokenizer counts the same request when asked", nullable=True
+    )
     cached_tokens: int | None = column("int64", "tokens", "prompt tokens served from the prefix cache", nullable=True)
     ceiling_tokens: int | None = column(
         "int64", "tokens", "most prompt tokens that an infinite cache of whole blocks could serve", nullable=True
+    )
+    reachable_tokens: int | None = column(
+        "int64",
+        "tokens",
+        "of the ceiling, what the process that took the prompt had computed itself; the rest another process had",
+        nullable=True,
     )
     shared_tokens: int | None = column(
         "int64", "tokens", "prompt tokens shared with anything seen before, not rounded to blocks", nullable=True
@@ -85,6 +94,12 @@ class StepRecord(Record):
     drafts: int | None = column("int64", "", "speculative verification rounds", nullable=True)
     drafted_tokens: int | None = column("int64", "tokens", "draft tokens proposed", nullable=True)
     accepted_tokens: int | None = column("int64", "tokens", "draft tokens accepted", nullable=True)
+    server_s: float | None = column(
+        "float64",
+        "s",
+        "in the engine's HTTP server, outside queue, prefill and decode: template, tokenizer, way to the core and back",
+        nullable=True,
+    )
     queue_s: float | None = column("float64", "s", "waiting to be scheduled, as the engine reports it", nullable=True)
     prefill_s: float | None = column(
         "float64", "s", "scheduled to first token, as the engine reports it", nullable=True
