@@ -76,8 +76,14 @@ async def replay(
     *,
     clock: Clock | None = None,
     pause: Pause = asyncio.sleep,
+    due: float | None = None,
 ) -> AsyncGenerator[Replayed, None]:
-    """Yield each step once it ended. Raises BadInput before anything is sent when a pinned length is not known."""
+    """Yield each step once it ended. Raises BadInput before anything is sent when a pinned length is not known.
+
+    `due`: reading of the clock at which the first request is to leave; each further one is due when the reply before it
+    ended, plus the gap, and whatever makes it leave later is lag. None: a step is due when the caller asks for it, so
+    that what the caller does between steps is not.
+    """
     clock, replies, failures = clock or SystemClock(), list[Message](), 0
     if options.mode == "pinned":
         check_pinnable(recording, options.count(recording))
@@ -85,14 +91,15 @@ async def replay(
         history = replies if options.history == "live" else None
         request = shaped(recording.request(index, history), step, options.mode, salt.salt(step.turn))
         request = dataclasses.replace(request, session=salt.base)
-        t_intended = clock.now()
-        if options.gaps:
-            t_intended += step.gap_s
-            await pause(step.gap_s)
+        gap_s = step.gap_s if options.gaps else 0.0
+        t_intended = (clock.now() if due is None else due) + gap_s
+        if options.gaps or due is not None:
+            await pause(gap_s if due is None else max(0.0, t_intended - clock.now()))
         done = await _send(model, step, request, t_intended, clock)
         replies.append(_next_history(done))
         failures = failures + 1 if done.error else 0
         yield done
+        due = _next_due(done, clock) if due is not None else None
         if failures >= options.max_failures:
             return
 
@@ -113,6 +120,11 @@ async def _send(model: Model, step: RecordedStep, request: ChatRequest, t_intend
         t_send=reply.t_send if reply else t_send,
         t_end=reply.t_end if reply else clock.now(),
     )
+
+
+def _next_due(done: Replayed, clock: Clock) -> float:
+    """After a failure the caller looks whether the engine lives: that is not lag."""
+    return clock.now() if done.error else done.t_end
 
 
 def _next_history(done: Replayed) -> Message:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 
 from labkit.engines.fake.cache import BlockCache
@@ -18,11 +19,17 @@ class Core:
     cache: BlockCache
     metrics: FakeMetrics
     slots: asyncio.Semaphore
+    forward: asyncio.Lock
+    """Held by the one prefill that runs under `serial_prefill`; fair, so waiters go in order."""
 
     @classmethod
     def new(cls, dials: FakeDials) -> Core:
         cache = BlockCache(dials.block_size, dials.num_blocks)
-        return cls(dials, cache, FakeMetrics(dials), asyncio.Semaphore(dials.max_num_seqs))
+        return cls(dials, cache, FakeMetrics(dials), asyncio.Semaphore(dials.max_num_seqs), asyncio.Lock())
+
+    def turn(self) -> AbstractAsyncContextManager[object]:
+        """The engine for one forward pass: at once, or under `serial_prefill` after the prefills before it."""
+        return self.forward if self.dials.serial_prefill else nullcontext()
 
 
 class Slot:

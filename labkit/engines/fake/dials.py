@@ -72,6 +72,9 @@ class FakeDials:
     max_model_len: int = 8192
     max_num_seqs: int = 256
     """Requests that run at once; the others wait in the queue."""
+    serial_prefill: bool = False
+    """As an engine that never mixes prefill and decode: one prefill at a time, first come first served, and no decode
+    step begins while one runs or waits before it."""
     reply_tokens: int = 16
     """Length of an unscripted reply, unless max_tokens is smaller or ignore_eos is set."""
     replies: tuple[FakeReply, ...] = ()

@@ -106,7 +106,8 @@ class Stream:
         self._cached = local + external
         self.core.metrics.scheduled(len(prompt), local, external, self._scheduled - self._arrived)
         uncached = len(prompt) - self._cached
-        await asyncio.sleep(dials.ttft_s + dials.prefill_s_per_token * uncached + (dials.transfer_s or 0))
+        async with self.core.turn():
+            await asyncio.sleep(dials.ttft_s + dials.prefill_s_per_token * uncached + (dials.transfer_s or 0))
         self._store(0)
 
     def _store(self, generated: int) -> None:
@@ -127,6 +128,9 @@ class Stream:
 
     async def _run(self, chunk: list[Step], *, first: bool) -> None:
         for step in chunk:
+            if not first:
+                async with self.core.turn():
+                    pass
             await asyncio.sleep(0 if first else self.core.dials.itl_s)
             self._events.append(time.monotonic())
             self.core.metrics.step(step)
