@@ -40,13 +40,18 @@ class PrefixIndex:
         return hit + max((common(rest, ending) for ending in self._endings.get(node, ())), default=0)
 
     def add(self, tokens: Tokens) -> None:
-        """Remember `tokens`."""
+        """Remember `tokens`: their KV was computed."""
         node = 0
         for start in range(0, len(tokens), self.block_size):
             block = tuple(tokens[start : start + self.block_size])
             self._endings.setdefault(node, set()).add(block)
             if len(block) == self.block_size:
                 node = self._children.setdefault((node, block), len(self._children) + 1)
+
+    def see(self, tokens: Tokens) -> None:
+        """Tokens that were seen and not all computed: `shared` knows their last block, `ceiling` does not."""
+        node, hit = self._walk(tokens, len(tokens) - 1)
+        self._endings.setdefault(node, set()).add(tuple(tokens[hit : hit + self.block_size]))
 
     def _walk(self, prompt: Tokens, limit: int) -> tuple[int, int]:
         """The last node on the way of `prompt`'s whole blocks within `limit` tokens, and the tokens up to it."""

@@ -62,7 +62,10 @@ class Chunk(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class Reply(Record):
-    """A finished response. Times are readings of the client's clock, not offsets."""
+    """A finished response. Times are readings of the client's clock, not offsets.
+
+    `parse_s`: what the client spent on parsing its events; null where nothing was parsed.
+    """
 
     message: Message
     finish_reason: str | None
@@ -73,6 +76,7 @@ class Reply(Record):
     t_first_visible: float | None
     t_last: float | None
     t_end: float
+    parse_s: float | None = None
 
 
 class Model(Protocol):

@@ -21,6 +21,8 @@ class Assembler:
     def __init__(self) -> None:
         self.finish_reason: str | None = None
         self.chunks: list[Chunk] = []
+        self.parse_s = 0.0
+        """Seconds that went into parsing so far, as whoever feeds the events says."""
         self._texts: dict[str, list[str]] = {}
         self._calls: dict[int, dict[str, Any]] = {}
         self._usage: Mapping[str, Any] | None = None
@@ -90,4 +92,5 @@ class Assembler:
             t_first_visible=visible,
             t_last=self.chunks[-1].t if self.chunks else None,
             t_end=t_end,
+            parse_s=self.parse_s,
         )

@@ -5,7 +5,8 @@ and spoils a time.
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable
+import time
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from typing import Any, Self
 
@@ -95,13 +96,24 @@ class EngineClient:
             raise refusals.of_transport(url, error, self._timeout) from error
 
     async def _read(self, response: aiohttp.ClientResponse, parts: Assembler, on_chunk: OnChunk | None) -> None:
-        parser = SseParser()
+        parser, url, done = SseParser(), str(response.url), False
         async for block in response.content.iter_any():
-            t = self.clock.now()
-            for data in parser.feed(block):
-                if data == "[DONE]":
-                    return refusals.check_finished(str(response.url), parts.finish_reason, done=True)
-                chunk = parts.add(refusals.checked_event(str(response.url), data), t)
-                if chunk and on_chunk:
-                    on_chunk(chunk)
-        return refusals.check_finished(str(response.url), parts.finish_reason, done=False)
+            t, began = self.clock.now(), time.perf_counter()
+            try:
+                done = _take_in(parser.feed(block), url, t, parts, on_chunk)
+            finally:
+                parts.parse_s += time.perf_counter() - began
+            if done:
+                break
+        refusals.check_finished(url, parts.finish_reason, done=done)
+
+
+def _take_in(events: Iterable[str], url: str, t: float, parts: Assembler, on_chunk: OnChunk | None) -> bool:
+    """Add the events that one network block completed; whether the last of the stream was among them."""
+    for data in events:
+        if data == "[DONE]":
+            return True
+        chunk = parts.add(refusals.checked_event(url, data), t)
+        if chunk and on_chunk:
+            on_chunk(chunk)
+    return False

@@ -34,7 +34,7 @@ class Recorder:
     around: Around = field(default_factory=Around)
 
     def __call__(self, step: Step) -> None:
-        rows = rows_of(self.place, as_replayed(step), self.around, None)
+        rows = rows_of(self.place, as_replayed(step), self.around)
         self.writer.step(rows.step, rows.chunks)
         if step.reply:
             self.writer.recording(recorded(step).to_dict())

@@ -54,7 +54,7 @@ async def _warm_up(session: Session, block: Block, served: Served, client: Engin
     meter = await Meter.started(served.metrics, session.clock)
     async with aclosing(replay(requests, client, ReplayOptions(), SaltPolicy(), clock=session.clock)) as steps:
         async for done in steps:
-            rows = rows_of(place, done, await meter.lap(), None)
+            rows = rows_of(place, done, await meter.lap())
             session.writer.step(rows.step, rows.chunks)
             if done.error:
                 await session.check_alive(served)

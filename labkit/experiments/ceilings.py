@@ -1,21 +1,26 @@
-"""The most prompt tokens that an infinite prefix cache could have served: what a step's hit rate is judged against.
+"""What an infinite prefix cache could have served of a step's prompt, and what else stood in the way of a hit.
 
 It belongs to the requests, so every arm gets it, those without prefix caching too. What was seen before a step is every
-earlier prompt of the pass (each pass has a salt of its own) and what the engine generated to it, whose blocks the next
-prompt finds as far as it carries the same words: all the way in live history, and in recorded history as far as the
-engine said what the recording says.
+earlier prompt under the same salt and what the engine generated to it, whose blocks the next prompt finds as far as it
+carries the same words: all the way in live history, and in recorded history as far as the engine said what the
+recording says.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
-from labkit.analysis.ceiling import PrefixIndex
-from labkit.core.chat import ChatRequest
+from labkit.analysis.ceiling import common
+from labkit.core.chat import ChatRequest, Message
 from labkit.core.errors import RequestFailed
+from labkit.core.records import Record
+from labkit.experiments.design import Pass
+from labkit.experiments.seen import UNKNOWN, Seen, ServedBy
 from labkit.traffic.replay import Replayed
+from labkit.traffic.said import said
 
 
 class Tokenizer(Protocol):
@@ -24,31 +29,94 @@ class Tokenizer(Protocol):
     async def tokenize(self, request: ChatRequest) -> list[int]: ...
 
 
+@dataclass(frozen=True, kw_only=True)
+class Shareable(Record):
+    """What could have been reused of a prompt, in tokens; the fields are those of StepRecord. None: not measured."""
+
+    retokenized_tokens: int | None = None
+    ceiling_tokens: int | None = None
+    reachable_tokens: int | None = None
+    shared_tokens: int | None = None
+    append_tokens: int | None = None
+
+
+@dataclass
+class Salted:
+    """What was seen in each pass of a block: a warm pass has the salt, and finds the blocks, of the cold one before."""
+
+    _last: dict[tuple[str, str, int], Seen] = field(default_factory=dict)
+
+    def of(self, each: Pass, block_size: int | None, agent: int = 0) -> Seen | None:
+        """For one agent of this pass; None when the block size is not known."""
+        key = (each.recording.header.name, each.condition, agent)
+        if block_size and (each.cache == "cold" or key not in self._last):
+            self._last[key] = Seen(block_size)
+        return self._last.get(key)
+
+
+@dataclass(frozen=True)
+class _Before:
+    """The agent's step before: its request, what was said to it, and both as tokens."""
+
+    request: ChatRequest
+    message: Message | None
+    tokens: Sequence[int]
+
+
 class Ceiling:
-    """The ceilings of one pass, step by step. Nothing is measured (None) without a block size or a tokenizer."""
+    """One agent's steps, one by one. Nothing is measured without `seen` or a tokenizer."""
 
-    def __init__(self, tokenizer: Tokenizer, block_size: int | None) -> None:
-        self._tokenizer = tokenizer
-        self._seen = PrefixIndex(block_size) if block_size else None
+    def __init__(self, tokenizer: Tokenizer, seen: Seen | None) -> None:
+        self._tokenizer, self._seen = tokenizer, seen
+        self._before: _Before | None = None
 
-    async def of(self, done: Replayed) -> int | None:
-        """Tokens of this step's prompt that were seen before it. Asks the tokenizer: call it when nothing is timed."""
+    async def of(self, done: Replayed, by: ServedBy = UNKNOWN) -> Shareable:
+        """How this step's prompt relates to what came before. Asks the tokenizer: call it when nothing is timed."""
         if self._seen is None:
-            return None
+            return Shareable()
         try:
             prompt = await self._tokenizer.tokenize(done.request)
-            generated = await self._generated(done, len(prompt))
+            generated = await self._generated(done, prompt)
+            appended = await self._appended(done.request)
         except RequestFailed:
             self._seen = None
-            return None
-        ceiling = self._seen.ceiling(prompt)
-        self._seen.add([*prompt, *generated])
-        return ceiling
+            return Shareable()
+        found = Shareable(
+            retokenized_tokens=len(prompt),
+            ceiling_tokens=self._seen.ceiling(prompt),
+            reachable_tokens=self._seen.reachable(prompt, by.prompt),
+            shared_tokens=self._seen.shared(prompt),
+            append_tokens=None if appended is None else min(len(prompt), appended),
+        )
+        self._seen.add(prompt, generated, by)
+        said_now = done.reply.message if done.reply else None
+        self._before = _Before(done.request, said_now, [*prompt, *generated])
+        return found
 
-    async def _generated(self, done: Replayed, prompt_length: int) -> Sequence[int]:
-        """The reply as the next prompt would render it, without the last token: that one is sampled, never computed."""
+    async def _generated(self, done: Replayed, prompt: list[int]) -> list[int]:
+        """The reply as the next prompt would render it. Empty when the template changes the prompt for a reply."""
         if done.reply is None:
-            return ()
-        spoken = dataclasses.replace(done.request, messages=[*done.request.messages, done.reply.message])
-        rendered = await self._tokenizer.tokenize(spoken)
-        return rendered[prompt_length:][: done.reply.usage.completion_tokens][:-1]
+            return []
+        rendered = await self._rendered(done.request, done.reply.message)
+        if common(prompt, rendered) < len(prompt):
+            return []
+        return rendered[len(prompt) :][: done.reply.usage.completion_tokens]
+
+    async def _appended(self, request: ChatRequest) -> int | None:
+        """How long the step before and its reply were, as far as this request carries the reply's own words.
+
+        Words that the recording has and the engine never said are new to it: no template has lost them.
+        """
+        before = self._before
+        if before is None:
+            return None
+        at = len(before.request.messages)
+        carried = request.messages[at] if at < len(request.messages) else None
+        if carried is None or before.message is None or carried.get("role") != "assistant":
+            return len(before.tokens)
+        if said(carried) == said(before.message):
+            return len(before.tokens)
+        return common(before.tokens, await self._rendered(before.request, carried))
+
+    async def _rendered(self, request: ChatRequest, reply: Message) -> list[int]:
+        return await self._tokenizer.tokenize(dataclasses.replace(request, messages=[*request.messages, reply]))

@@ -3,6 +3,11 @@
 One request is in flight at a time, so what a counter grew by between two readings belongs to the step in between. Only
 the counters tell how many tokens prefill handed to decode, how long that took, and in a split engine each side's own
 seconds: the reply knows only decode's.
+
+Three clocks. The core's own: queue (put into the waiting queue to scheduled), prefill (to the first token) and decode
+(to the last). The engine's HTTP server's: arrival of the request to its last token there. The client's: send to last
+byte. What the server took beyond the core is `server_s`: template, tokenizer, grammar, the way to the core and back.
+A decode process waits for the transfer in its queue, so that the transfer's time is taken out of the queue's.
 """
 
 from __future__ import annotations
@@ -14,6 +19,7 @@ from typing import Any
 from labkit.core.clock import Clock, SystemClock
 from labkit.core.errors import EngineError
 from labkit.experiments.rows import Around
+from labkit.experiments.seen import UNKNOWN, ServedBy, served_by
 from labkit.telemetry.engine_metrics import Counts, Snapshot, delta, scrape
 from labkit.telemetry.names import COUNTS, TIMES
 
@@ -30,6 +36,8 @@ class Meter:
     def __init__(self, urls: Mapping[str, str], clock: Clock, first: Page) -> None:
         self._urls, self._clock = urls, clock
         self._first = self._last = first
+        self.by: ServedBy = UNKNOWN
+        """Who served the step of the last lap."""
 
     @classmethod
     async def started(cls, urls: Mapping[str, str], clock: Clock | None = None) -> Meter:
@@ -46,6 +54,7 @@ class Meter:
                 break
             await asyncio.sleep(_SETTLE_S)
         self._last = page
+        self.by = served_by(self._urls, [role for role, each in counts.items() if each.requests == 1])
         return around(counts)
 
     def total(self) -> dict[str, Any]:
@@ -73,7 +82,8 @@ def around(counts: Mapping[str, Counts]) -> Around:
             drafts=decode.drafts,
             drafted_tokens=decode.drafted_tokens,
             accepted_tokens=decode.accepted_tokens,
-            queue_s=prefill.queue_s,
+            server_s=_sum(_server_s(prefill), _server_s(decode)),
+            queue_s=_sum(prefill.queue_s, _waited(decode)),
             prefill_s=_both(prefill.prefill_s, decode.prefill_s),
             transfer_s=decode.transfer_s,
             decode_s=decode.decode_s,
@@ -81,7 +91,32 @@ def around(counts: Mapping[str, Counts]) -> Around:
     if len(counts) != 1:
         return Around()  # replicas: which one served the step is not ours to guess
     only = next(iter(counts.values()))
-    return Around(drafts=only.drafts, drafted_tokens=only.drafted_tokens, accepted_tokens=only.accepted_tokens)
+    return Around(
+        drafts=only.drafts,
+        drafted_tokens=only.drafted_tokens,
+        accepted_tokens=only.accepted_tokens,
+        server_s=_server_s(only),
+    )
+
+
+def _server_s(counts: Counts) -> float | None:
+    """What the HTTP server took of a request beyond its core; never below 0, where two clocks differ by a hair."""
+    parts = (counts.e2e_s, counts.queue_s, counts.prefill_s, counts.decode_s)
+    if any(part is None for part in parts) or counts.requests != 1:
+        return None
+    e2e, queue, prefill, decode = (part or 0.0 for part in parts)
+    return max(0.0, e2e - queue - prefill - decode)
+
+
+def _waited(decode: Counts) -> float | None:
+    """Decode's queue without the transfer that is waited for in it."""
+    if decode.queue_s is None:
+        return None
+    return max(0.0, decode.queue_s - (decode.transfer_s or 0.0))
+
+
+def _sum(one: float | None, other: float | None) -> float | None:
+    return None if one is None or other is None else one + other
 
 
 def _both(prefill_s: float | None, decode_s: float | None) -> float | None:

@@ -20,11 +20,13 @@ async def measure_pass(
 ) -> None:
     """Send the pass and keep a row of each step. Raises EngineDied when a process of the engine is gone."""
     place = session.place(block, served, each)
-    meter, ceiling = await Meter.started(served.metrics, session.clock), Ceiling(client, served.block_size)
+    meter = await Meter.started(served.metrics, session.clock)
+    ceiling = Ceiling(client, session.salted.of(each, served.block_size))
     before = session.clock.now()
     async with aclosing(replay(each.recording, client, each.options, salt, clock=session.clock)) as steps:
         async for done in steps:
-            rows = rows_of(place, done, await meter.lap(), await ceiling.of(done))
+            around = await meter.lap()
+            rows = rows_of(place, done, around, await ceiling.of(done, meter.by))
             _keep(session, block, done, rows, done.t_end - before)
             before = done.t_end
             if done.error:

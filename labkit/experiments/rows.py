@@ -7,6 +7,7 @@ from typing import Any
 
 from labkit.core.chat import Reply, Usage
 from labkit.core.records import ChunkRecord, StepRecord
+from labkit.experiments.ceilings import Shareable
 from labkit.traffic.replay import Replayed
 from labkit.traffic.said import said_sha256
 
@@ -42,6 +43,7 @@ class Around:
     drafts: int | None = None
     drafted_tokens: int | None = None
     accepted_tokens: int | None = None
+    server_s: float | None = None
     queue_s: float | None = None
     prefill_s: float | None = None
     transfer_s: float | None = None
@@ -56,7 +58,7 @@ class Rows:
     chunks: list[ChunkRecord] = field(default_factory=list)
 
 
-def rows_of(place: Place, done: Replayed, around: Around, ceiling_tokens: int | None) -> Rows:
+def rows_of(place: Place, done: Replayed, around: Around, shareable: Shareable | None = None) -> Rows:
     """The rows of a step that ended, well or not. A broken reply keeps the chunks that had arrived."""
     reply = done.reply or done.partial
     step = StepRecord(
@@ -69,12 +71,12 @@ def rows_of(place: Place, done: Replayed, around: Around, ceiling_tokens: int | 
         kind=done.step.kind,
         t_send=done.t_send - place.t0,
         t_end=done.t_end - place.t0,
-        ceiling_tokens=ceiling_tokens,
         tool_name=done.step.tool_name,
         tool_s=done.step.tool_s,
         tool_bytes=done.step.tool_bytes,
         send_lag_s=done.t_send - done.t_intended,
         error=done.error,
+        **(shareable or Shareable()).to_dict(),
         **_stream(reply, place.t0),
         **_engine_said(reply.usage if reply else Usage(), around),
     )
@@ -92,6 +94,7 @@ def _stream(reply: Reply | None, t0: float) -> dict[str, Any]:
     times = {name: getattr(reply, name) for name in ("t_first_token", "t_first_visible", "t_last")}
     return {
         **{name: None if t is None else t - t0 for name, t in times.items()},
+        "parse_s": reply.parse_s,
         "finish_reason": reply.finish_reason,
         "text_sha256": said_sha256(reply.message),
     }
@@ -108,6 +111,7 @@ def _engine_said(usage: Usage, around: Around) -> dict[str, Any]:
         "reasoning_tokens": usage.reasoning_tokens,
         "transferred_tokens": around.transferred_tokens,
         "transfer_s": around.transfer_s,
+        "server_s": around.server_s,
         **{name: getattr(drafted, name) for name in ("drafts", "drafted_tokens", "accepted_tokens")},
         **{name: getattr(timed, name) for name in ("queue_s", "prefill_s", "decode_s")},
     }

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from labkit.core.clock import Clock
 from labkit.core.errors import EngineDied, EngineError
 from labkit.experiments.bystanders import MANY_CORES
+from labkit.experiments.ceilings import Salted
 from labkit.experiments.design import Block, Design, Pass
 from labkit.experiments.reporter import Reporter
 from labkit.experiments.rows import Place
@@ -29,6 +30,7 @@ class Session:
     reporter: Reporter
     clock: Clock
     tally: Tally = field(default_factory=Tally)
+    salted: Salted = field(default_factory=Salted)
 
     def place(self, block: Block, served: Served, each: Pass, *, agent: int = 0, warmup: bool = False) -> Place:
         """Where the rows of one agent of this pass belong."""

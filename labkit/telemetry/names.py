@@ -61,6 +61,7 @@ COUNTS: Final[dict[str, Series]] = {
 """Whole numbers that only grow, by the field of Counts that holds their growth."""
 
 TIMES: Final[dict[str, Series]] = {
+    "e2e_s": Series("vllm:e2e_request_latency_seconds_sum", "s"),
     "queue_s": Series("vllm:request_queue_time_seconds_sum", "s"),
     "prefill_s": Series("vllm:request_prefill_time_seconds_sum", "s"),
     "decode_s": Series("vllm:request_decode_time_seconds_sum", "s"),

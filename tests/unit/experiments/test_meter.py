@@ -1,5 +1,9 @@
 """Counters of several processes as fields of one step."""
 
+from dataclasses import replace
+
+import pytest
+
 from labkit.core.chat import ChatRequest
 from labkit.engines.client import EngineClient
 from labkit.engines.fake import FakeDials, FakeEngine
@@ -13,11 +17,31 @@ ASK = ChatRequest(
 
 
 def test_a_split_engine_takes_prefill_from_prefill_and_the_rest_from_decode():
-    prefill = Counts(queue_s=0.1, prefill_s=0.7, decode_s=0.0)
-    decode = Counts(queue_s=0.3, prefill_s=0.2, decode_s=2.0, transfer_s=0.03, prompt_transferred=640, drafts=4)
-    assert around({"prefill": prefill, "decode": decode}) == Around(
-        transferred_tokens=640, drafts=4, queue_s=0.1, prefill_s=0.7 + 0.2, transfer_s=0.03, decode_s=2.0
+    prefill = Counts(requests=1, e2e_s=0.85, queue_s=0.1, prefill_s=0.7, decode_s=0.0)
+    decode = Counts(
+        requests=1,
+        e2e_s=2.51,
+        queue_s=0.3,
+        prefill_s=0.2,
+        decode_s=2.0,
+        transfer_s=0.25,
+        prompt_transferred=640,
+        drafts=4,
     )
+    step = around({"prefill": prefill, "decode": decode})
+    assert (step.transferred_tokens, step.drafts) == (640, 4)
+    assert step.queue_s == pytest.approx(0.1 + 0.05)  # decode waits for the transfer in its queue
+    assert (step.transfer_s, step.decode_s) == (0.25, 2.0)
+    assert step.prefill_s == pytest.approx(0.7 + 0.2)
+    assert step.server_s == pytest.approx(0.05 + 0.01)
+
+
+def test_the_servers_time_is_what_it_took_beyond_its_core_and_unknown_for_several_requests_at_once():
+    one = Counts(requests=1, e2e_s=3.0, queue_s=0.1, prefill_s=0.7, decode_s=2.0)
+    assert around({"engine": one}).server_s == pytest.approx(0.2)
+    assert around({"engine": replace(one, e2e_s=2.7)}).server_s == 0.0
+    assert around({"engine": replace(one, requests=2)}).server_s is None
+    assert around({"engine": replace(one, e2e_s=None)}).server_s is None
 
 
 def test_one_process_says_nothing_about_transfer_nor_what_the_reply_says_better():
@@ -38,7 +62,8 @@ async def test_a_lap_holds_one_step_and_the_total_all_of_them():
                 await client.chat(ASK)
                 laps.append(await meter.lap())
     # 9 tokens: one from prefill, then four rounds of 1 + 1 accepted out of 2 drafted
-    assert laps == [Around(drafts=4, drafted_tokens=8, accepted_tokens=4)] * 2
+    assert [replace(lap, server_s=None) for lap in laps] == [Around(drafts=4, drafted_tokens=8, accepted_tokens=4)] * 2
+    assert all(lap.server_s < 0.01 for lap in laps)
     engine_total = meter.total()["processes"]["engine"]
     assert engine_total["growth"]["requests"] == 2
     assert engine_total["growth"]["generation_tokens"] == 18
