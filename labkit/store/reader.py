@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from labkit.core.errors import BadInput, RunUnreadable
 from labkit.core.records import RunInfo, RunState
 from labkit.store.jsonl import Line, read_lines
-from labkit.store.layout import EVENTS, LOGS, RECORDINGS, read_run_json
+from labkit.store.layout import EVENTS, LOGS, RECORDINGS, Owner, read_run_json
 from labkit.store.migrations import EVENT_UPGRADES, known_schema, upgraded
 from labkit.store.tables import TABLES, Collected, current_parquet, to_frame
 
@@ -54,6 +54,11 @@ class Run:
     def live(self) -> bool:
         """Whether the writing process still runs, and the run with it."""
         return self._state_now()[0] == "running"
+
+    @property
+    def writer(self) -> Owner | None:
+        """The process that writes, or wrote, the run; None when that was not noted."""
+        return self._owner
 
     @property
     def info(self) -> RunInfo:

@@ -25,6 +25,7 @@ from labkit.core.records import RunInfo
 from labkit.store.jsonl import cannot_write
 from labkit.store.layout import LOGS, RUN
 from labkit.store.reader import Run
+from labkit.store.reopening import reopened
 from labkit.store.writer import RunWriter
 
 __all__ = ["Run", "RunStore", "RunWriter"]
@@ -58,6 +59,13 @@ class RunStore:
             fingerprint=fingerprint,
         )
         return self._started(info, t0)
+
+    def resume(self, run: Run, **about: Any) -> RunWriter:
+        """Go on with a run that has ended: same folder, same id, and a clock that counts the break.
+
+        `about` goes into its `resume` event. Raises LabError while somebody writes it.
+        """
+        return reopened(run, self._clock, about)
 
     def _started(self, info: RunInfo, t0: float) -> RunWriter:
         draft, folder = self.root / f".{info.id}", self.root / info.id

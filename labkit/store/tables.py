@@ -85,8 +85,24 @@ class Collected:
             self._add("chunks", chunks)
         elif event["type"] == "samples":
             self._add("telemetry", [checked(SampleRecord.from_dict({**s, "run": run})) for s in event["samples"]])
+        elif event["type"] == "void":
+            self._throw_away(event)
+        elif event["type"] == "resume":
+            self.finish = None
         elif event["type"] == "finish":
             self.finish = event
+
+    def _throw_away(self, event: Mapping[str, Any]) -> None:
+        """Mark what an arm sent from `t_from` to `t_to` (s) as warm-up: it stays, and counts no more."""
+        steps, chunks, since = self._columns["steps"], self._columns["chunks"], event["t_from"]
+        times = enumerate(zip(steps["arm"], steps["t_send"], strict=True))
+        sent = [n for n, (arm, t) in times if arm == event["arm"] and since <= t <= event["t_to"]]
+        keys = {tuple(steps[name][n] for name in _CHUNK_KEY) for n in sent}
+        for n in sent:
+            steps["warmup"][n] = True
+        for n, key in enumerate(zip(*(chunks[name] for name in _CHUNK_KEY), strict=True)):
+            if key in keys and chunks["t"][n] >= since:
+                chunks["warmup"][n] = True
 
     def _add(self, table: str, rows: list[dict[str, Any]]) -> None:
         for name, values in self._columns[table].items():

@@ -17,12 +17,12 @@ from labkit.store.layout import EVENTS, LOGS, RECORDINGS, Owner, write_run_json
 from labkit.store.reader import Run
 from labkit.store.tables import TABLES, checked, chunk_event, write_parquet
 
-_OWN_TYPES = ("run", "step", "samples", "finish")
+_OWN_TYPES = ("run", "step", "samples", "finish", "resume", "void")
 _ENDED = ("done", "partial", "failed", "cancelled")
 
 
 class RunWriter:
-    """The one writer of a run folder; made by `RunStore.create`. Use it as a context manager.
+    """The one writer of a run folder; made by `RunStore.create` or `RunStore.resume`. Use it as a context manager.
 
     `t0` is the reading of the clock at the run's start: a step's `t_send` is `clock.now() - run.t0`.
     """
@@ -86,6 +86,17 @@ class RunWriter:
         if samples:
             rows = [{k: v for k, v in checked(sample).items() if k != "run"} for sample in samples]
             self._append("samples", {"samples": rows})
+
+    def void(self, arm: str, t_from: float, t_to: float, **about: Any) -> None:
+        """Throw away what this arm sent in this time (s since the run's start): the rows stay, marked as warm-up.
+
+        `about`: what was interrupted, for whoever reads the events.
+        """
+        self._append("void", {"arm": arm, "t_from": t_from, "t_to": t_to, **about})
+
+    def resumed(self, **about: Any) -> None:
+        """Note that a run that had ended goes on, and with what; the end that was noted before holds no longer."""
+        self._append("resume", about)
 
     def recording(self, line: dict[str, Any]) -> None:
         """Append one line to `recordings.jsonl`: a recording's header or one of its steps."""
