@@ -16,7 +16,7 @@ import sys
 from labkit.engines.fake.dials import FakeDials, Fault
 from labkit.engines.fake.server import FakeEngine
 
-_OWN = ("acceptance", "replies", "fault", "prefix_caching", "serial_prefill", "transfer_s")
+_OWN = ("acceptance", "replies", "fault", "prefix_caching", "serial_prefill", "forgets_reasoning", "transfer_s")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -28,6 +28,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--acceptance", type=_numbers, default=(0,), metavar="N,N...")
     parser.add_argument("--no-prefix-caching", dest="prefix_caching", action="store_false")
     parser.add_argument("--serial-prefill", action="store_true")
+    parser.add_argument("--forgets-reasoning", action="store_true")
     parser.add_argument("--transfer-s", type=float)
     parser.add_argument("--fault", choices=("http", "die_mid_stream", "hang", "error_in_stream", "no_finish"))
     parser.add_argument("--fault-every", type=int, default=1)

@@ -69,6 +69,8 @@ class FakeDials:
     transfer_s: float | None = None
     """Set: a decode instance that gets what it has not cached from a prefill instance, in this time."""
     kv_bytes_per_token: int = 1024
+    forgets_reasoning: bool = False
+    """The chat template rewrites history, as Qwen3's does: earlier replies lose their reasoning."""
     max_model_len: int = 8192
     max_num_seqs: int = 256
     """Requests that run at once; the others wait in the queue."""

@@ -81,7 +81,7 @@ class FakeEngine:
         return web.json_response({"object": "list", "data": [card]})
 
     async def _tokenize(self, request: web.Request) -> web.Response:
-        tokens = ids(prompt_tokens(await request.json()))
+        tokens = ids(prompt_tokens(await request.json(), self.dials.forgets_reasoning))
         return web.json_response(
             {"count": len(tokens), "max_model_len": self.dials.max_model_len, "tokens": tokens, "token_strs": None}
         )
@@ -120,7 +120,8 @@ class FakeEngine:
             return _refusal(400, "The fake engine only streams: set stream to true.")
         if salt is not None and (not salt or len(salt) > 128 or _SALT_FORBIDDEN & set(salt)):
             return _refusal(400, "Parameter 'cache_salt' must be at most 128 characters and must not contain '@'...")
-        if (length := len(prompt_tokens(body)) + int(body.get("max_tokens") or 16)) > limit:
+        prompt = prompt_tokens(body, self.dials.forgets_reasoning)
+        if (length := len(prompt) + int(body.get("max_tokens") or 16)) > limit:
             return _refusal(400, f"prompt and max_tokens make {length} tokens, but max_model_len={limit}.")
         return None
 

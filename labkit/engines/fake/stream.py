@@ -48,7 +48,7 @@ class Stream:
 
     def _plan(self) -> None:
         dials = self.core.dials
-        self._prompt = prompt_tokens(self.body)
+        self._prompt = prompt_tokens(self.body, dials.forgets_reasoning)
         self._salt: str | None = self.body.get("cache_salt")
         spoken = reply_tokens(self.reply or default_reply(self.body, dials))
         self._tokens, self._finish = fitted(spoken, self.body)

@@ -26,13 +26,22 @@ def ids(tokens: Iterable[str]) -> list[int]:
     return [crc32(token.encode()) for token in tokens]
 
 
-def prompt_tokens(body: Mapping[str, Any]) -> list[str]:
-    """The tokens of a request's prompt, up to where the assistant's answer begins."""
+def prompt_tokens(body: Mapping[str, Any], forgets_reasoning: bool = False) -> list[str]:
+    """The tokens of a request's prompt, up to where the assistant's answer begins.
+
+    `forgets_reasoning`: as Qwen3's template, which leaves out the reasoning of replies before the user's last message.
+    """
     tools: Sequence[Any] = body.get("tools") or ()
     tokens = split(json.dumps(tools)) if tools else []
-    for message in body["messages"]:
-        tokens += _message_tokens(message)
+    messages: Sequence[Message] = body["messages"]
+    last = max((at for at, message in enumerate(messages) if message["role"] == "user"), default=0)
+    for at, message in enumerate(messages):
+        tokens += _message_tokens(_without_reasoning(message) if forgets_reasoning and at < last else message)
     return [*tokens, "<|assistant|>"]
+
+
+def _without_reasoning(message: Message) -> Message:
+    return {key: value for key, value in message.items() if key not in ("reasoning", "reasoning_content")}
 
 
 def _message_tokens(message: Message) -> Iterator[str]:

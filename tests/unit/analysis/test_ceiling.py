@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labkit.analysis.ceiling import PrefixIndex, prefix_ceiling
+from labkit.analysis.ceiling import PrefixIndex, common, prefix_ceiling
 from labkit.core.errors import BadInput
 
 
@@ -54,6 +54,23 @@ def test_it_is_the_brute_force_with_generated_tokens(pairs: list[tuple[list[int]
     prompts, outputs = [p for p, _ in pairs], [o for _, o in pairs]
     seen = [p + o[:-1] for p, o in pairs]
     assert prefix_ceiling(prompts, 2, outputs) == [brute_force(seen[:i], p, 2) for i, p in enumerate(prompts)]
+
+
+@given(requests, st.integers(1, 4))
+def test_shared_is_the_longest_common_prefix_and_never_rounded(prompts: list[list[int]], block: int):
+    index = PrefixIndex(block)
+    for at, prompt in enumerate(prompts):
+        assert index.shared(prompt) == max((common(prompt, seen) for seen in prompts[:at]), default=0)
+        assert index.ceiling(prompt) == max(0, min(index.shared(prompt), len(prompt) - 1)) // block * block
+        index.add(prompt)
+
+
+def test_what_was_seen_and_not_computed_is_shared_and_no_ceiling():
+    index = PrefixIndex(2)
+    index.add([1, 2, 3])
+    index.see([1, 2, 3, 4])
+    assert (index.shared([1, 2, 3, 4, 5]), index.ceiling([1, 2, 3, 4, 5])) == (4, 2)
+    assert index.shared([1, 2, 3, 9]) == 3
 
 
 def test_one_list_of_outputs_per_request():
