@@ -1,0 +1,85 @@
+"""Effects in words: what can be said of a comparison, what cannot, and what would have been needed. Pure."""
+
+from __future__ import annotations
+
+import math
+
+from labkit.analysis.comparisons import MIN_REPEATS, REPEATS, TASKS, Comparison
+from labkit.analysis.format import times
+from labkit.analysis.power import smallest_gain
+
+ALPHA = 0.05
+MIN_TASKS = 5
+"""Fewer tasks than the simulation proves the interval for (docs/calibration.md): the interval is shown, no verdict."""
+SAME = math.log(1.05)
+"""An interval within 5 % of 1 says that there is nothing worth having either way."""
+TOO_FEW, NOT_MEASURED = "too few to tell", "not measured"
+
+
+def level(found: Comparison, family: int, headline: bool) -> float:
+    """What p must stay below, for the smallest gain: in the headline set, Holm's strictest step."""
+    return ALPHA / max(family, 1) if headline and found.p is not None else ALPHA
+
+
+def smallest(found: Comparison, alpha: float) -> float | None:
+    """The smallest gain that this n would have shown; None without an interval."""
+    return None if found.se is None or found.df is None else smallest_gain(found.se, found.df, alpha)
+
+
+def verdict(found: Comparison, p: float | None, corrected: bool, needed: float | None) -> str:
+    """`p`: after Holm, when `corrected`. `needed`: the smallest gain. Starts with the verdict's own word or words."""
+    if found.gain is None:
+        return _untold(found)
+    if p is None or found.low is None or found.high is None:
+        have = f"one task and {_counted(found.n_repeats, 'repeat')}"
+        return f"{TOO_FEW}: {have}; an interval needs 5 tasks, or {MIN_REPEATS} repeats of one task"
+    would = "" if needed is None else f"; a gain below {times(needed)} would be missed"
+    if found.over == TASKS and found.n_tasks < MIN_TASKS:
+        return f"{TOO_FEW}: {found.n_tasks} tasks, and the interval is proven from {MIN_TASKS}{would}"
+    if p < ALPHA:
+        return ("better" if found.gain > 0 else "worse") + _scope(found, corrected)
+    if -SAME < found.low and found.high < SAME:
+        return f"same: within 5 %, with 95 % confidence{_scope(found, True)}"
+    return f"{TOO_FEW}{would}{_scope(found, corrected)}"
+
+
+def method(found: Comparison) -> str:
+    """How the interval was made; empty without one."""
+    if found.df is None:
+        return ""
+    units = "task means" if found.over == TASKS else "repeats"
+    blocks = "" if found.block_sd is None else ", block variance added"
+    return f"Student's t on {units} of paired log ratios{blocks}"
+
+
+def note(found: Comparison) -> str:
+    """What limits the result, one sentence each."""
+    said = []
+    if found.n_left_out:
+        said.append(f"{_counted(found.n_left_out, 'request')} failed or without a value in some arm, left out of all.")
+    if found.n_zero:
+        zero = f"{_counted(found.n_zero, 'pass', 'passes')} with no prompt token computed in some arm left out"
+        said.append(f"{zero}: a ratio to 0 has no size, so the gain shown is too small.")
+    if found.over == TASKS and found.block_sd is None:
+        said.append("One repeat: what differs between two starts of an engine is not in the interval.")
+    if found.over == REPEATS:
+        said.append("About this one task only.")
+    return " ".join(said)
+
+
+def _untold(found: Comparison) -> str:
+    if found.missing:
+        return f"{NOT_MEASURED}: no value of {', '.join(found.missing)}"
+    if found.arms_used:
+        return f"{NOT_MEASURED}: no request has a value in all of {', '.join(found.arms_used)}"
+    return f"{NOT_MEASURED}: no arm has a value"
+
+
+def _scope(found: Comparison, corrected: bool) -> str:
+    """What a reader must not overlook."""
+    task = ", on this one task" if found.over == REPEATS else ""
+    return task + ("" if corrected else ", exploring (outside the headline set, not corrected)")
+
+
+def _counted(n: int, one: str, many: str | None = None) -> str:
+    return f"{n} {one if n == 1 else many or one + 's'}"

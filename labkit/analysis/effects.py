@@ -1,0 +1,109 @@
+"""What each layer gains, alone and together: the lab's answer, per metric, with its interval.
+
+On the log scale, so that effects are ratios: a gain of 2 halves a time, an interaction of 1 says that gains multiply.
+Requests are paired, averaged over their repeats, and clustered by task (see `inference`). p is corrected by Holm over
+the headline set, which is declared here and was chosen before anything was measured: every term on `e2e_s` and
+`ttft_s`. The other metrics explore, and say so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from statsmodels.stats.multitest import multipletests
+
+from labkit.analysis.comparisons import Comparison, compared
+from labkit.analysis.contrasts import Contrast, arm_contrasts, term_contrasts
+from labkit.analysis.effect_rows import ArmGainRow, EffectRow
+from labkit.analysis.effect_words import level, method, note, smallest, verdict
+from labkit.analysis.joules import joule_costs
+from labkit.analysis.paired import measured_arms
+from labkit.analysis.requests import METRICS, Metric, request_costs, sent
+from labkit.analysis.tables import typed_frame
+from labkit.core.records import Cache
+
+HEADLINE: tuple[Metric, ...] = ("e2e_s", "ttft_s")
+"""The metrics whose rows are the headline set that Holm's correction is over."""
+
+
+def effects(
+    steps: pd.DataFrame,
+    chunks: pd.DataFrame,
+    joules: pd.DataFrame | None = None,
+    *,
+    cache: Cache = "cold",
+    condition: str | None = None,
+) -> pd.DataFrame:
+    """One row per metric and term; columns as EffectRow declares them. Empty without a step in any arm.
+
+    `joules`: columns arm, repeat, joules, as `labkit.analysis.energy.joules` gives. `condition`: None when the run has
+    only one. Raises BadInput when it has several.
+    """
+    found = _comparisons(steps, chunks, joules, cache, condition, term_contrasts)
+    return typed_frame(EffectRow, [EffectRow.from_dict({**values, "term": name}) for name, values in _decided(found)])
+
+
+def arm_gains(
+    steps: pd.DataFrame,
+    chunks: pd.DataFrame,
+    joules: pd.DataFrame | None = None,
+    *,
+    cache: Cache = "cold",
+    condition: str | None = None,
+) -> pd.DataFrame:
+    """One row per metric and arm but base, against base; columns as ArmGainRow declares them. Else as `effects`."""
+    found = _comparisons(steps, chunks, joules, cache, condition, arm_contrasts)
+    return typed_frame(ArmGainRow, [ArmGainRow.from_dict({**values, "arm": name}) for name, values in _decided(found)])
+
+
+def holm(p: Sequence[float]) -> list[float]:
+    """p values after Holm's step-down correction (Holm 1979), in their own order."""
+    return [float(one) for one in multipletests(list(p), method="holm")[1]] if len(p) else []
+
+
+def _comparisons(
+    steps: pd.DataFrame,
+    chunks: pd.DataFrame,
+    joules: pd.DataFrame | None,
+    cache: Cache,
+    condition: str | None,
+    contrasts: Callable[[Sequence[str], Sequence[str]], list[Contrast]],
+) -> list[Comparison]:
+    steps, chunks = sent(steps, cache, condition), sent(chunks, cache, condition)
+    if steps.empty:
+        return []
+    arms, found = list(map(str, steps["arm"].unique())), []
+    for metric in METRICS:
+        costs = joule_costs(joules, steps) if metric == "joules" else request_costs(steps, chunks, metric)
+        found += compared(metric, costs, contrasts(measured_arms(costs), arms))
+    return found
+
+
+def _decided(found: Sequence[Comparison]) -> list[tuple[str, dict[str, Any]]]:
+    """Holm over the headline comparisons that have a p, then each one's name and columns."""
+    tested = [n for n, one in enumerate(found) if one.metric in HEADLINE and one.p is not None]
+    corrected = dict(zip(tested, holm([found[n].p or 0.0 for n in tested]), strict=True))
+    return [(one.name, _columns(one, corrected.get(n), len(tested))) for n, one in enumerate(found)]
+
+
+def _columns(found: Comparison, p_holm: float | None, family: int) -> dict[str, Any]:
+    headline = found.metric in HEADLINE
+    needed = smallest(found, level(found, family, headline))
+    return {
+        **{name: value for name, value in vars(found).items() if name not in ("gain", "low", "high")},
+        **{name: _ratio(getattr(found, name)) for name in ("gain", "low", "high")},
+        "p_holm": p_holm,
+        "headline": headline,
+        "verdict": verdict(found, p_holm if headline else found.p, headline, needed),
+        "note": note(found),
+        "smallest_gain": needed,
+        "method": method(found),
+        "arms_used": ",".join(found.arms_used),
+    }
+
+
+def _ratio(log: float | None) -> float | None:
+    return None if log is None else float(np.exp(log))

@@ -1,0 +1,71 @@
+"""One value per request and arm of each metric that effects are computed on: what is then paired.
+
+Every value is a cost, so that less is better and `log(without) - log(with)` is a gain on every metric: tokens per
+second enter as seconds per token. A step that failed, or that was not measured, keeps its row with a null, because it
+was sent; so that whoever pairs can count what is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from labkit.analysis.latency import e2e, itl, ntpot, ttft
+from labkit.analysis.tables import STEP_KEY, is_finished, measured, numbers
+from labkit.core.arms import ARMS
+from labkit.core.errors import BadInput
+from labkit.core.records import Cache
+
+Metric = Literal["e2e_s", "ttft_s", "itl_p99_s", "tokens_per_s", "prompt_computed", "joules"]
+METRICS: tuple[Metric, ...] = ("e2e_s", "ttft_s", "itl_p99_s", "tokens_per_s", "prompt_computed", "joules")
+MIN_GAPS = 10
+"""A request with fewer gaps between chunks has no 99th percentile worth the name."""
+PASS = ["task", "recording", "agent", "repeat"]
+"""One recording sent once by one agent; with the turn, what pairs the requests of one condition and cache state."""
+_LABELS = frozenset(arm.label for arm in ARMS)
+
+
+def sent(frame: pd.DataFrame, cache: Cache, condition: str | None) -> pd.DataFrame:
+    """The rows of one condition and cache state in the eight arms, warm-up thrown away.
+
+    `condition`: None when there is only one. Raises BadInput when there are several, or none of that name.
+    """
+    kept = measured(frame)
+    kept = kept[(kept["cache"] == cache) & kept["arm"].isin(_LABELS)]
+    there = sorted(map(str, kept["condition"].unique()))
+    if condition is None and len(there) < 2:
+        return kept
+    if condition not in there and there:
+        hint = "Effects are of one condition at a time: arms differ in the layers alone."
+        raise BadInput("condition", condition, " or ".join(map(repr, there)), hint)
+    return kept[kept["condition"] == condition]
+
+
+def request_costs(steps: pd.DataFrame, chunks: pd.DataFrame, metric: Metric) -> pd.DataFrame:
+    """Columns `arm`, PASS, `turn` and `cost`, one row per step that was sent; `cost` is NaN where there is none."""
+    done = is_finished(steps)
+    costs = pd.Series(_itl_p99(steps, chunks) if metric == "itl_p99_s" else _OF_STEPS[metric](steps), index=steps.index)
+    return steps[["arm", *PASS, "turn"]].assign(cost=costs.where(done).to_numpy(dtype=np.float64))
+
+
+def _computed(steps: pd.DataFrame) -> pd.Series[float]:
+    return pd.Series(numbers(steps, "prompt_tokens") - numbers(steps, "cached_tokens"), index=steps.index)
+
+
+_OF_STEPS: dict[Metric, Callable[[pd.DataFrame], pd.Series[float]]] = {
+    "e2e_s": e2e,
+    "ttft_s": ttft,
+    "tokens_per_s": ntpot,
+    "prompt_computed": _computed,
+}
+
+
+def _itl_p99(steps: pd.DataFrame, chunks: pd.DataFrame) -> list[float]:
+    """99th percentile of the gaps of each step's own stream."""
+    key = ["arm", *STEP_KEY]
+    gaps = itl(chunks).groupby(key, sort=False)["itl_s"].agg(n="size", p99=lambda of: of.quantile(0.99))
+    p99 = gaps["p99"].where(gaps["n"] >= MIN_GAPS)
+    return [float(p99.get(one, np.nan)) for one in steps[key].itertuples(index=False, name=None)]
