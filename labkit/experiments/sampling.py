@@ -1,21 +1,45 @@
-"""The machine's and the client's own health, sampled beside the whole run: the lab measures itself."""
+"""The machine's and the client's own health, sampled beside the whole run: the lab measures itself.
+
+Energy too, where this machine lets it be read; where it does not, the run says why.
+"""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 
 from labkit.core.clock import Clock
+from labkit.experiments.at_rest import measure_at_rest
 from labkit.store.runs import RunWriter
 from labkit.telemetry.client_health import ClientHealth
+from labkit.telemetry.devices import EnergySource
+from labkit.telemetry.energy import find_energy
 from labkit.telemetry.host import HostSource
 from labkit.telemetry.sampler import Sampler
+from labkit.telemetry.source import Source
 
 
 @asynccontextmanager
 async def sampled(writer: RunWriter, clock: Clock) -> AsyncIterator[None]:
-    """Samples of host and client go into the run, once a second, while the block lasts."""
-    async with ClientHealth() as client:
-        sources = (HostSource(), client)
-        async with Sampler(writer.id, sources, writer.samples, t0=writer.t0, clock=clock, on_event=writer.event):
-            yield
+    """Samples of host, client and energy go into the run, once a second, while the block lasts.
+
+    Before it begins, what can be read is watched at rest for some seconds.
+    """
+    with _energy(writer) as energy:
+        await measure_at_rest(energy, writer, clock)
+        async with ClientHealth() as client:
+            sources: list[Source] = [HostSource(), client, *energy]
+            async with Sampler(writer.id, sources, writer.samples, t0=writer.t0, clock=clock, on_event=writer.event):
+                yield
+
+
+@contextmanager
+def _energy(writer: RunWriter) -> Iterator[list[EnergySource]]:
+    """The sources that can be read; what is read, and why others are not, stands in the run's events."""
+    found = find_energy()
+    writer.event("energy", read={each.name: list(each.devices) for each in found.sources}, unread=found.unread)
+    try:
+        yield found.sources
+    finally:
+        for source in found.sources:
+            source.close()

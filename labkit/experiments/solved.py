@@ -1,0 +1,30 @@
+"""Which task runs of a run reached their goal, by the hidden check, as its events tell.
+
+A replay sends recorded requests and solves nothing anew, so nobody checked: that is None, not "none was solved".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+
+from labkit.store.runs import Run
+
+_COLUMNS = ["arm", "task", "agent", "repeat", "solved"]
+
+
+def solved_tasks(run: Run) -> pd.DataFrame | None:
+    """Columns arm, task, agent, repeat, solved; None when no task run was checked."""
+    rows = list(_rows(run))
+    return pd.DataFrame(rows, columns=_COLUMNS) if rows else None
+
+
+def _rows(run: Run) -> Iterator[tuple[Any, ...]]:
+    asked = run.info.asked
+    for event in run.events():
+        if event["type"] == "outcome" and event.get("reached") is not None:
+            where = {"agent": "0", "repeat": 0, **asked, **event}
+            if {"arm", "task"} <= where.keys():
+                yield where["arm"], where["task"], str(where["agent"]), int(where["repeat"]), bool(where["reached"])
