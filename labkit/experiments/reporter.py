@@ -42,6 +42,12 @@ class Reporter:
         self.forecast.step_took(arm, seconds)
         self.say(f"measuring {arm}", f"turn {turn}: {message}")
 
+    def tick(self, arm: str, message: str) -> None:
+        """A second of a window is over: a load is planned by its time, not by its steps."""
+        self.done += 1
+        self.forecast.step_took(arm, 1.0)
+        self.say(f"measuring {arm}", message, often=True)
+
     def starting(self, block: int) -> OnProgress:
         """Passes on what the fleet says while the engine of this block starts; its seconds go into the time left."""
 
