@@ -23,7 +23,8 @@ class AgentAsked(Record):
     """What an agent run was asked to do; `run.json` keeps it. `model`: who decides, the engine's model or a script.
 
     `with_engine`: serve the arm even for a script, whose tokens it then counts.
-    `steps`: most LLM calls; None: as many as the task says.
+    `steps`: most LLM calls; None: as many as the task says. `temperature` and `seed`: of every request; at 0 the model
+    always says what is most likely, and a second attempt is the first one again. `attempt`: which one this is, from 0.
     """
 
     task: str
@@ -33,6 +34,9 @@ class AgentAsked(Record):
     tool_mode: ToolMode = "grammar"
     with_engine: bool = True
     steps: int | None = None
+    temperature: float = 0.0
+    seed: int | None = None
+    attempt: int = 0
     keep: bool = False
 
 
@@ -75,4 +79,4 @@ def place_of(asked: AgentAsked, task: Task, served: Served | None, writer: RunWr
         "switched_by": served.switched_by if served else "flag",
         "engine": served.engine if served and asked.model == "engine" else NO_ARM,
     }
-    return Place(run=writer.id, task=task.name, repeat=0, history="live", t0=writer.t0, **facts)
+    return Place(run=writer.id, task=task.name, repeat=asked.attempt, history="live", t0=writer.t0, **facts)

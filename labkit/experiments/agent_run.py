@@ -26,7 +26,7 @@ from labkit.store.fingerprint import host_fingerprint
 from labkit.store.runs import Run, RunStore, RunWriter
 from labkit.traffic.recording import Recording
 
-__all__ = ["AgentAsked", "AgentRun", "run_live"]
+__all__ = ["AgentAsked", "AgentRun", "attempt", "run_live", "task_of"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,19 +49,20 @@ async def run_live(
     clock: Clock | None = None,
 ) -> AgentRun:
     """Let an agent work at a task, judge what it left. Raises UnknownName, WeightsError, EngineError."""
-    task, clock = _task(asked), clock or SystemClock()
+    task, clock = task_of(asked), clock or SystemClock()
     engines = provider.fingerprint([arm_named(asked.arm)]) if asked.with_engine else {}
     store = store or RunStore(clock=clock)
     with store.create("agent", asked.to_dict(), {**host_fingerprint(), **engines}) as writer:
         on_created(writer.folder)
         async with sampled(writer, clock), _served(asked, provider, writer, on_progress) as served:
-            outcome, recording = await _work(asked, task, served, writer, on_step, clock)
+            outcome, recording = await attempt(asked, task, served, writer, on_step, clock)
         writer.event("outcome", **dataclasses.asdict(outcome))
         writer.finish("partial" if outcome.stop_reason == "error" else "done", outcome.error or "")
     return AgentRun(run=store.open(writer.id), outcome=outcome, recording=recording)
 
 
-def _task(asked: AgentAsked) -> Task:
+def task_of(asked: AgentAsked) -> Task:
+    """The task, with no more steps than asked for. Raises UnknownName, BadInput."""
     task = load_task(asked.task)
     if asked.steps is None:
         return task
@@ -86,10 +87,11 @@ async def _served(
         writer.event("closed", engines_left_up=await provider.close(keep=asked.keep))
 
 
-async def _work(
+async def attempt(
     asked: AgentAsked, task: Task, served: Served | None, writer: RunWriter, on_step: OnStep, clock: Clock
 ) -> tuple[Outcome, Recording]:
-    requests = RequestBuilder(tool_mode=asked.tool_mode)
+    """One agent at one task, judged by the hidden check. Its rows and its recording go into the run."""
+    requests = RequestBuilder(tool_mode=asked.tool_mode, temperature=asked.temperature, seed=asked.seed)
     header = header_of(asked, task, served, requests, writer)
     writer.recording(header.to_dict())
     recorder = Recorder(writer, place_of(asked, task, served, writer), on_step)

@@ -1,0 +1,94 @@
+"""What agents got done: tasks solved, and the time that a solved one took. Failures stay in the denominator.
+
+An arm that gives up early looks fast. So the time per *solved* task is all the time that was spent, failed attempts
+included, over the tasks that were solved; with none solved it does not exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from labkit.analysis.arms import in_order
+from labkit.analysis.tables import typed_frame
+from labkit.core.columns import column
+from labkit.core.records import Record
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutcomeRow(Record):
+    """One attempt at one task, as its `outcome` event tells."""
+
+    arm: str = column("string", "", "label of the arm")
+    task: str = column("string", "", "task")
+    attempt: int = column("int64", "", "which attempt at it in this arm, from 0; the same seeds in every arm")
+    reached: bool = column("bool", "", "whether the hidden check passed; a failed attempt did not reach its goal")
+    stop_reason: str = column("string", "", "finished, steps, tokens, seconds or error")
+    steps: int = column("int64", "", "LLM calls")
+    seconds: float = column("float64", "s", "from the first request to the answer, tools included")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SolvedRow(Record):
+    """All attempts of one arm."""
+
+    arm: str = column("string", "", "label of the arm")
+    n_tasks: int = column("int64", "", "distinct tasks")
+    n_attempts: int = column("int64", "", "attempts, failed and truncated ones included")
+    n_solved: int = column("int64", "", "attempts whose hidden check passed")
+    success_rate: float = column("float64", "", "solved / attempts, 0 to 1")
+    attempt_s: float = column("float64", "s", "mean time of an attempt, tools included")
+    solved_s: float | None = column("float64", "s", "all time / solved attempts; null when none", nullable=True)
+    n_cut: int = column("int64", "", "attempts that met a limit or an error")
+
+
+def outcomes(events: Iterable[Mapping[str, Any]], arm: str = "", task: str = "") -> pd.DataFrame:
+    """One row per `outcome` event that was judged; columns as OutcomeRow declares them.
+
+    `arm`, `task`: of a run with a single attempt, whose event does not say them.
+    """
+    rows = [
+        OutcomeRow(
+            arm=event.get("arm", arm),
+            task=event.get("task", task),
+            attempt=event.get("attempt", 0),
+            reached=bool(event["reached"]),
+            stop_reason=event["stop_reason"],
+            steps=event["steps"],
+            seconds=event["seconds"],
+        )
+        for event in events
+        if event["type"] == "outcome"
+    ]
+    return typed_frame(OutcomeRow, rows)
+
+
+def solved(table: pd.DataFrame) -> pd.DataFrame:
+    """One row per arm of an `outcomes` table, in the order of ARMS; columns as SolvedRow declares them."""
+    return typed_frame(SolvedRow, [_row(arm, table[table["arm"] == arm]) for arm in in_order(table["arm"])])
+
+
+def _row(arm: str, attempts: pd.DataFrame) -> SolvedRow:
+    n, seconds = int(attempts["reached"].sum()), float(attempts["seconds"].sum())
+    return SolvedRow(
+        arm=arm,
+        n_tasks=attempts["task"].nunique(),
+        n_attempts=len(attempts),
+        n_solved=n,
+        success_rate=n / len(attempts),
+        attempt_s=seconds / len(attempts),
+        solved_s=seconds / n if n else None,
+        n_cut=int((attempts["stop_reason"] != "finished").sum()),
+    )
+
+
+def pairs(table: pd.DataFrame, against: str, arm: str) -> tuple[list[bool], list[bool]]:
+    """Success of `against` and of `arm` at the same tasks with the same seeds: two lists of one length."""
+    reached = table.set_index(["task", "attempt", "arm"])["reached"].unstack("arm")
+    if against not in reached or arm not in reached:
+        return [], []
+    both = reached[[against, arm]].dropna()
+    return [bool(value) for value in both[against]], [bool(value) for value in both[arm]]
