@@ -1,7 +1,6 @@
-"""A run's tables in the files that other tools read.
+"""The run's tables as CSV, Parquet or JSON, for notebooks and spreadsheets.
 
-Nulls stay nulls: empty in CSV, null in JSON and Parquet, never 0. A sidecar `columns.json` says the unit and meaning of
-every column, since a CSV header cannot.
+A sidecar `columns.json` says the unit and meaning of every column, since a CSV header cannot.
 """
 
 from __future__ import annotations
@@ -9,42 +8,27 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Literal, get_args
 
 import pandas as pd
 
 from labkit.core.columns import columns_of
-from labkit.core.errors import BadInput
 from labkit.core.records import Record
-from labkit.store.jsonl import cannot_write, to_json
+from labkit.store.jsonl import to_json
 from labkit.store.layout import replace_file
 from labkit.store.runs import Run
 from labkit.store.tables import TABLES
-
-Format = Literal["csv", "parquet", "json"]
-
 
 Extra = Mapping[str, tuple[pd.DataFrame, type[Record]]]
 """More tables by name, each with the record that declares its columns."""
 
 
-def export(run: Run, fmt: str, out: Path, extra: Extra | None = None) -> list[Path]:
-    """Write steps, chunks and telemetry to the folder `out` as `fmt`; returns the files written, `columns.json` last.
-
-    `extra`: tables that are computed from these, such as the arm table.
-    Raises BadInput for another format, LabError when `out` cannot be written.
-    """
-    if fmt not in get_args(Format):
-        raise BadInput("format", fmt, ", ".join(get_args(Format)))
+def write_tables(run: Run, fmt: str, out: Path, extra: Extra) -> list[Path]:
+    """Steps, chunks, telemetry and `extra`, a file each; then `columns.json`."""
     frames = {"steps": run.steps(), "chunks": run.chunks(), "telemetry": run.samples()}
     declared = dict(TABLES)
-    for name, (frame, record) in (extra or {}).items():
+    for name, (frame, record) in extra.items():
         frames[name], declared[name] = frame, record
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        files = [_written(frame, out / f"{name}.{fmt}") for name, frame in frames.items()]
-    except OSError as error:
-        raise cannot_write(out, error) from error
+    files = [_written(frame, out / f"{name}.{fmt}") for name, frame in frames.items()]
     return [*files, _columns_file(declared, out / "columns.json")]
 
 
