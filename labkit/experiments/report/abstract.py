@@ -1,0 +1,109 @@
+"""The abstract: three to five sentences, every number in them from the tables below."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from labkit.analysis.format import DASH, missing, percent, times
+from labkit.experiments.report.english import LAYER_NAMES, counted, interval, listed, records, sentence
+from labkit.experiments.report.material import Material, Slice
+from labkit.experiments.report.results.success import outcomes, verdict
+
+_MOST = 5
+
+
+def abstract(material: Material) -> list[str]:
+    """The sentences, most important first after what was measured."""
+    said = [sentence(text) for text in _said(material) if text]
+    return [f"{text[:1].upper()}{text[1:]}" for text in said[:_MOST]]
+
+
+def _said(material: Material) -> Iterator[str]:
+    yield _what(material)
+    yield from (_success(material), *_effects(material), _cache(material), _lost(material))
+
+
+def _what(material: Material) -> str:
+    n, failed = len(material.measured), len(material.measured) - material.n_finished
+    if not n:
+        state = "still measures" if material.info.state == "running" else f"ended {material.info.state}"
+        return f"This run {state}: no request has been measured, so it answers nothing yet"
+    tasks, repeats = material.measured["task"].nunique(), material.measured["repeat"].nunique()
+    ended = f"; the run is {material.info.state}" if material.info.state != "done" else ""
+    lost = f", of which {failed} failed" if failed else ", none of which failed"
+    of = f"{counted(tasks, 'task')}, {counted(repeats, 'repeat')}"
+    return f"{counted(n, 'measured request')} under {listed(material.arms)} ({of}){lost}{ended}"
+
+
+def _success(material: Material) -> str:
+    told = outcomes(material)
+    if not told:
+        return ""
+    if len(told) == 1:
+        steps = counted(told[0].get("steps") or 0, "step")
+        return f"the task was {verdict(told[0].get('reached'))} after {steps}"
+    solved = sum(bool(outcome.get("reached")) for outcome in told)
+    return f"{solved} of {counted(len(told), 'attempt')} solved their task"
+
+
+def _effects(material: Material) -> Iterator[str]:
+    """The end-to-end gain of each layer, in one sentence; then the interactions that are clear."""
+    of = material.headline
+    if of is None:
+        yield from _ratios(material)
+        return
+    whole = of.effects[(of.effects["metric"] == "e2e_s") & of.effects["gain"].notna()]
+    together = whole["term"].str.contains(":")
+    yield from _gains(of, records(whole[~together]))
+    yield from (_together(row) for row in records(whole[together & (whole["p_holm"] < 0.05)]))
+
+
+def _gains(of: Slice, rows: list[dict[str, Any]]) -> Iterator[str]:
+    """What can be told, and then what cannot: what n it would have taken is part of that."""
+    told = [_gain(row) for row in rows if not row["verdict"].startswith("too few")]
+    untold = [_gain(row) for row in rows if row["verdict"].startswith("too few")]
+    where = f" ({of.name})" if of.condition else ""
+    if told:
+        yield f"end to end{where}, {listed(told)}"
+    if untold:
+        yield f"too few to tell{where}: {listed(untold)}"
+
+
+def _gain(row: dict[str, Any]) -> str:
+    told = "" if missing(row["low"]) else f"95 % interval {interval(row)}, "
+    shows = "" if missing(row["smallest_gain"]) else f"; this n shows gains from {times(row['smallest_gain'])} on"
+    unsure = shows if row["verdict"].startswith("too few") else ""
+    n = f"n = {counted(row['n_requests'], 'request')} of {counted(row['n_tasks'], 'task')}"
+    return f"{LAYER_NAMES[row['term']]} made a request {times(row['gain'])} as fast ({told}{n}{unsure})"
+
+
+def _together(row: dict[str, Any]) -> str:
+    layers = listed(LAYER_NAMES[layer] for layer in str(row["term"]).split(":"))
+    gain = f"{times(row['gain'])} of that product (95 % interval {interval(row)})"
+    return f"{layers} together do not gain the product of what each gains alone, but {gain}"
+
+
+def _ratios(material: Material) -> Iterator[str]:
+    """Where no effect of a layer can be had: each arm against base, if there is one."""
+    table = material.table
+    rows = records(table[table["ratio_to_base"].notna() & (table["arm"] != "base")])
+    said = [f"{row['arm']} {times(row['ratio_to_base'])} (n = {row['n_pairs']})" for row in rows]
+    if said:
+        yield f"as fast as base, end to end over the requests that both finished: {listed(said)}; without intervals"
+
+
+def _cache(material: Material) -> str:
+    table = material.table
+    hits = table[table["hit_rate"] > 0].sort_values("hit_rate", ascending=False, kind="stable")
+    if not len(hits):
+        return ""
+    best = records(hits)[0]
+    most = percent(best["hit_ceiling"])
+    ceiling = "" if most == DASH else f", of {most} that a perfect cache could have served"
+    return f"{percent(best['hit_rate'])} of the prompt tokens of {best['arm']} came from the prefix cache{ceiling}"
+
+
+def _lost(material: Material) -> str:
+    gone = [*material.view.refused, *material.view.died]
+    return f"{listed(gone)} could not be measured to the end; the engine's own words are under Limits" if gone else ""

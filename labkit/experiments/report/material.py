@@ -1,0 +1,102 @@
+"""Everything that a report is written from, read once: the run's tables and events, and what is computed from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from labkit.analysis.arms import arm_table, in_order
+from labkit.analysis.effects import arm_gains, effects
+from labkit.analysis.tables import is_finished, measured
+from labkit.core.records import Cache
+from labkit.experiments.view import RunView, view
+from labkit.plots.theme import arm_order
+from labkit.store.runs import Run
+
+Event = dict[str, Any]
+
+
+class Slice(NamedTuple):
+    """What layers and arms gained in one cache state and condition; tables of labkit.analysis.effects."""
+
+    cache: Cache
+    condition: str
+    effects: pd.DataFrame
+    arm_gains: pd.DataFrame
+
+    @property
+    def name(self) -> str:
+        """`cold`, or `cold, agents=4`."""
+        return ", ".join(filter(None, (self.cache, self.condition)))
+
+
+class Material:
+    """One run, read. Everything is computed when a section first asks for it, and once."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.info = run.info
+        self.events = run.events()
+        self.view: RunView = view(run)
+        self.steps, self.chunks = self.view.steps, self.view.chunks
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        return self.info.asked
+
+    @cached_property
+    def samples(self) -> pd.DataFrame:
+        return self.run.samples()
+
+    @cached_property
+    def measured(self) -> pd.DataFrame:
+        """Steps without the warm-up."""
+        return measured(self.steps)
+
+    @cached_property
+    def arms(self) -> list[str]:
+        """Arms with a measured step, in the lab's order."""
+        return in_order(self.measured["arm"])
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """The arm table; empty without a measured step."""
+        return arm_table(self.steps, self.chunks)
+
+    @cached_property
+    def n_finished(self) -> int:
+        return int(is_finished(self.measured).sum())
+
+    @cached_property
+    def conditions(self) -> list[str]:
+        """What was varied besides the arm, in the order of the run."""
+        return [name for name in self.measured["condition"].unique() if name]
+
+    @cached_property
+    def drawable(self) -> pd.DataFrame:
+        """The steps of arms that have a colour and a place in the lab's order."""
+        return self.steps[self.steps["arm"].isin(arm_order(self.steps["arm"]))]
+
+    @cached_property
+    def slices(self) -> list[Slice]:
+        """The effects of each cache state and condition with two arms or more, in the order of the run."""
+        table = self.measured[self.measured["arm"].isin(arm_order(self.measured["arm"]))]
+        several = table.groupby(["cache", "condition"], sort=False)["arm"].nunique()
+        states: list[Any] = [state for state, arms in several.items() if arms > 1]
+        return [self._slice(cache, condition) for cache, condition in states]
+
+    def _slice(self, cache: Cache, condition: str) -> Slice:
+        both = (f(self.steps, self.chunks, cache=cache, condition=condition) for f in (effects, arm_gains))
+        return Slice(cache, condition, *both)
+
+    @property
+    def headline(self) -> Slice | None:
+        """The first cache state and condition that has an effect: cold, where it was measured."""
+        return next((of for of in self.slices if of.effects["gain"].notna().any()), None)
+
+    def told(self, *types: str) -> Iterator[Event]:
+        """The events of these types, in order."""
+        return (event for event in self.events if event["type"] in types)

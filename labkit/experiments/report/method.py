@@ -1,0 +1,112 @@
+"""Method: what was sent, in which order, what was thrown away, and what a number in this report means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from labkit.analysis.tables import is_finished
+from labkit.experiments.report.blocks import Pairs, Points, Section
+from labkit.experiments.report.english import counted, listed, shown
+from labkit.experiments.report.material import Material
+from labkit.experiments.words import recordings_in_words, replayed_in_words
+
+_DEFINITIONS = (
+    "Time to first token (TTFT): from the send to the first event that carries any generated token (text, reasoning, a "
+    "tool call, or one that the engine's parser still holds back), on one monotonic clock, at the client.",
+    "End to end: from the send to the end of the response; the tool's time is not in it.",
+    "Gap between chunks (ITL): between successive events of one stream, pooled over all streams. A chunk is not a "
+    "token: under speculation it carries several, so token counts come from the engine's usage report.",
+    "Percentiles interpolate linearly between the two nearest values.",
+    "A dash means not measured. It is never a zero.",
+)
+
+
+def method(material: Material) -> Section:
+    """The section; facts that the run does not know are left out."""
+    rows = tuple((name, text) for name, text in _facts(material) if text)
+    return Section("method", "Method", (Pairs(rows), Points(_DEFINITIONS)))
+
+
+def _facts(material: Material) -> Iterator[tuple[str, str]]:
+    asked = material.asked
+    yield "experiment", f"{material.info.experiment}, profile {shown(asked.get('profile'))}"
+    yield "requests", _requests(material)
+    yield "replay", replayed_in_words(material.info.experiment, asked).removeprefix(f"{recordings_in_words(asked)}: ")
+    yield "arms", _arms(material)
+    yield "varied besides", "; ".join(material.conditions)
+    yield "order of blocks", _order(material)
+    yield "warm-up", _warmup(material)
+    yield "cold and warm", _cache(material)
+    yield "prefix caching", _switch(material)
+    yield "pairs", _pairs(material)
+    yield "excluded", _excluded(material)
+
+
+def _requests(material: Material) -> str:
+    steps = material.measured
+    if not len(steps):
+        return "none came to be measured"
+    tasks = listed(sorted(map(str, steps["task"].unique())))
+    sent = f"{counted(len(steps), 'request')} measured, of {counted(steps['task'].nunique(), 'task')} ({tasks})"
+    recordings = [name for name in steps["recording"].unique() if name]
+    return f"{sent}, from {_recordings(recordings)}" if recordings else sent
+
+
+def _recordings(names: list[str]) -> str:
+    return f"the recording {names[0]}" if len(names) == 1 else f"{len(names)} recordings: {listed(names)}"
+
+
+def _arms(material: Material) -> str:
+    asked = material.view.arms or [str(material.asked.get("arm", ""))]
+    gone = [arm for arm in material.view.arms if arm not in material.arms]
+    words = f"asked for: {listed(filter(None, asked))}" if any(asked) else f"measured: {listed(material.arms)}"
+    return f"{words}; without a measured request: {listed(gone)}" if gone else words
+
+
+def _order(material: Material) -> str:
+    blocks = [f"{event['arm']} {event['repeat'] + 1}" for event in material.told("serving")]
+    if not blocks:
+        return ""
+    seed = material.asked.get("seed")
+    how = "fixed: drift of the machine would look like an effect" if seed is None else f"shuffled, seed {seed}"
+    return f"{', '.join(blocks)} ({how})"
+
+
+def _warmup(material: Material) -> str:
+    n = int(material.steps["warmup"].sum())
+    return f"{counted(n, 'request')} at the start of blocks, thrown away" if n else "none was sent"
+
+
+def _cache(material: Material) -> str:
+    kinds = material.measured["cache"].value_counts()
+    if not len(kinds):
+        return ""
+    return listed(f"{n} {name}" for name, n in kinds.items()) + (
+        ": a cold pass has a cache salt that nothing before it used; a warm one repeats the pass just before it"
+    )
+
+
+def _switch(material: Material) -> str:
+    by: dict[str, list[str]] = {}
+    for arm in material.arms:
+        rows = material.measured[material.measured["arm"] == arm]
+        by.setdefault(listed(sorted(rows["switched_by"].unique())), []).append(arm)
+    meaning = {"salt": "a fresh cache salt on every request where it is off", "flag": "the server's flag"}
+    return "; ".join(f"{listed(arms)}: by {meaning.get(how, how)}" for how, arms in by.items())
+
+
+def _pairs(material: Material) -> str:
+    if len(material.arms) < 2:
+        return ""
+    return (
+        "the same request of the same pass (recording, agent, condition, cache, repeat and turn) under two arms; "
+        "requests of one task are one cluster"
+    )
+
+
+def _excluded(material: Material) -> str:
+    failed = int((~is_finished(material.measured)).sum())
+    pinned = int((material.measured["mode"] == "pinned").sum())
+    said = [f"{counted(failed, 'failed request')} from times (they stay in n)" if failed else ""]
+    said.append(f"{counted(pinned, 'request')} of pinned length from acceptance" if pinned else "")
+    return listed(filter(None, said)) or "nothing but the warm-up"

@@ -1,0 +1,44 @@
+"""How the times lie: percentiles of the first token, of the gaps between chunks and of the whole reply, per arm."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from labkit.analysis.format import count, seconds
+from labkit.analysis.latency import Spread, e2e, itl, spread, ttft
+from labkit.analysis.tables import is_finished, measured
+from labkit.experiments.report.blocks import Block, Grid, Heading
+from labkit.experiments.report.material import Material
+
+_HEAD = ("arm", "condition", "n", "mean", "p50", "p95", "p99", "max")
+
+
+def latency(material: Material) -> tuple[Block, ...]:
+    """Three tables; an arm and condition a row. Nothing without a finished request."""
+    if not material.n_finished:
+        return ()
+    done = material.measured[is_finished(material.measured)]
+    gaps = itl(measured(material.chunks))
+    first, whole = done.assign(value=ttft(done)), done.assign(value=e2e(done))
+    return (
+        Heading("Times"),
+        _grid("Time to first token, n requests", first, material.arms),
+        _grid("Gap between chunks (ITL), n gaps, all streams pooled", gaps.assign(value=gaps["itl_s"]), material.arms),
+        _grid("End to end, n requests", whole, material.arms),
+    )
+
+
+def _grid(caption: str, rows: pd.DataFrame, arms: list[str]) -> Grid:
+    several = bool((rows["condition"] != "").any())
+    cells = []
+    for arm in arms:
+        of_arm = rows[rows["arm"] == arm]
+        for condition in of_arm["condition"].unique():
+            one = spread(of_arm.loc[of_arm["condition"] == condition, "value"])
+            cells.append((arm, *([condition] if several else []), *_numbers(one)))
+    head = _HEAD if several else (_HEAD[0], *_HEAD[2:])
+    return Grid(head, tuple(cells), caption, words=(0, 1) if several else (0,))
+
+
+def _numbers(of: Spread) -> tuple[str, ...]:
+    return (count(of.n), *(seconds(value) for value in (of.mean, of.p50, of.p95, of.p99, of.max)))

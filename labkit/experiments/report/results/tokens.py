@@ -1,0 +1,15 @@
+"""Where the prompt's tokens came from, per arm, against what a perfect cache could have served."""
+
+from __future__ import annotations
+
+from labkit.experiments.report.blocks import Beside, Block, Heading, drawing
+from labkit.experiments.report.material import Material
+from labkit.plots.theme import arm_order
+from labkit.plots.tokens_per_turn import tokens_per_turn_figure, tokens_per_turn_info
+
+
+def tokens(material: Material) -> tuple[Block, ...]:
+    """One figure per arm that reported its prompt tokens."""
+    infos = [tokens_per_turn_info(material.drawable, arm) for arm in arm_order(material.arms)]
+    drawn = [drawing(info, tokens_per_turn_figure, info.caption.alt) for info in infos if not info.caption.empty]
+    return (Heading("Prompt tokens by source"), Beside(tuple(drawn))) if drawn else ()
