@@ -44,7 +44,7 @@ class Pass:
     """One recording sent once, on the engine of its block.
 
     `condition` and `cache`: as in StepRecord. A warm pass follows the cold one of the same recording and condition and
-    has its salt. `agents`: how many replay the recording at once, each with a salt of its own.
+    has its salt. `agents`: how many replay at once; more than one make a LoadPass (see `load`).
     """
 
     recording: Recording
@@ -58,17 +58,41 @@ class Pass:
         """Steps that it sends."""
         return self.agents * self.options.count(self.recording)
 
+    @property
+    def sends(self) -> tuple[tuple[Recording, int], ...]:
+        """The recordings that it sends, and how many steps of each."""
+        return ((self.recording, self.options.count(self.recording)),)
+
 
 @dataclass(frozen=True)
 class Design:
-    """A run's blocks in order, and what each of them sends."""
+    """A run's blocks in order, and what each of them sends.
+
+    `done`: passes that an earlier part of the run has finished, as (number of the block, number of its pass).
+    """
 
     blocks: tuple[Block, ...]
     passes: Callable[[Block], Sequence[Pass]]
+    done: frozenset[tuple[int, int]] = frozenset()
 
-    def count(self, block: Block) -> int:
-        """Steps that the block sends, warm-up left out."""
-        return sum(each.count for each in self.passes(block))
+    def left(self, number: int) -> list[tuple[int, Pass]]:
+        """The passes of the `number`-th block that are still to be made, with their numbers."""
+        passes = enumerate(self.passes(self.blocks[number]))
+        return [(place, each) for place, each in passes if (number, place) not in self.done]
+
+    def count(self, number: int) -> int:
+        """Steps that the block still sends, warm-up left out."""
+        return sum(each.count for _, each in self.left(number))
+
+    @property
+    def total(self) -> int:
+        """Steps of the whole run, those that are done included."""
+        return sum(each.count for block in self.blocks for each in self.passes(block))
+
+    @property
+    def labels(self) -> list[str]:
+        """What is measured, each once, in the order of its first block."""
+        return list(dict.fromkeys(block.label for block in self.blocks))
 
 
 def blocks(arms: Sequence[Arm], repeats: int = 1, seed: int | None = None, drift_check: bool = False) -> list[Block]:

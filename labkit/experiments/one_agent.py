@@ -16,10 +16,20 @@ from labkit.traffic.salt import SaltPolicy
 
 
 async def measure_pass(
-    session: Session, block: Block, served: Served, client: EngineClient, each: Pass, salt: SaltPolicy
+    session: Session,
+    block: Block,
+    served: Served,
+    client: EngineClient,
+    each: Pass,
+    salt: SaltPolicy,
+    *,
+    thrown_away: bool = False,
 ) -> None:
-    """Send the pass and keep a row of each step. Raises EngineDied when a process of the engine is gone."""
-    place = session.place(block, served, each)
+    """Send the pass and keep a row of each step. Raises EngineDied when a process of the engine is gone.
+
+    `thrown_away`: its rows are marked as warm-up, and it does not count as progress.
+    """
+    place = session.place(block, served, each, warmup=thrown_away)
     meter = await Meter.started(served.metrics, session.clock)
     ceiling = Ceiling(client, session.salted.of(each, served.block_size))
     before = session.clock.now()
@@ -27,19 +37,21 @@ async def measure_pass(
         async for done in steps:
             around = await meter.lap()
             rows = rows_of(place, done, around, await ceiling.of(done, meter.by))
-            _keep(session, block, done, rows, done.t_end - before)
+            session.writer.step(rows.step, rows.chunks)
+            if not thrown_away:
+                _count(session, block, done, rows, done.t_end - before)
             before = done.t_end
             if done.error:
                 await session.check_alive(served)
-    session.writer.event("counters", arm=block.arm.label, repeat=block.repeat, **_which(each), **meter.total())
+    if not thrown_away:
+        session.writer.event("counters", arm=block.arm.label, repeat=block.repeat, **_which(each), **meter.total())
 
 
 def _which(each: Pass) -> dict[str, str]:
     return {"recording": each.recording.header.name, "condition": each.condition, "cache": each.cache}
 
 
-def _keep(session: Session, block: Block, done: Replayed, rows: Rows, seconds: float) -> None:
-    session.writer.step(rows.step, rows.chunks)
+def _count(session: Session, block: Block, done: Replayed, rows: Rows, seconds: float) -> None:
     session.tally.count(block.label, done.error)
     session.reporter.step(block.label, done.step.turn, seconds, _in_words(rows))
 

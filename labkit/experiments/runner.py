@@ -5,8 +5,9 @@ design orders the blocks, serving has the engines, block measures, verdict says 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from labkit.core.clock import Clock, SystemClock
 from labkit.core.progress import OnProgress, silent
@@ -15,14 +16,15 @@ from labkit.experiments.asked import Asked
 from labkit.experiments.block import measure
 from labkit.experiments.design import Block, Design, Pass
 from labkit.experiments.forecast import Forecast
+from labkit.experiments.remarks import remarks
 from labkit.experiments.reporter import Reporter
 from labkit.experiments.sampling import sampled
 from labkit.experiments.serving import EngineProvider
 from labkit.experiments.session import Session
-from labkit.experiments.verdict import verdict
+from labkit.experiments.verdict import Tally, verdict
 from labkit.store.fingerprint import host_fingerprint
 from labkit.store.runs import Run, RunStore, RunWriter
-from labkit.traffic.recording import named
+from labkit.traffic.recording import Recording, named, sha256
 from labkit.traffic.shaping import check_pinnable
 
 OnCreated = Callable[[Path], None]
@@ -75,21 +77,35 @@ async def run_design(
 
     `keep`: leave the last engine up when all went well.
     """
-    _check(design)
+    check(design)
     clock = clock or SystemClock()
     store = store or RunStore(clock=clock)
-    fingerprint = {**host_fingerprint(), **provider.fingerprint([block.arm for block in design.blocks])}
-    with store.create(experiment, asked.to_dict(), fingerprint) as writer:
+    with store.create(experiment, asked.to_dict(), fingerprint_of(design, provider)) as writer:
         on_created(writer.folder)
-        session = _session(writer, design, provider, on_progress, clock)
-        async with sampled(writer, clock):
-            await _through(session, design.blocks, keep)
-        labels = list(dict.fromkeys(block.label for block in design.blocks))
-        writer.finish(*verdict(labels, session.tally))
+        await conduct(writer, design, provider, keep=keep, on_progress=on_progress, clock=clock)
     return store.open(writer.id)
 
 
-def _check(design: Design) -> None:
+async def conduct(
+    writer: RunWriter,
+    design: Design,
+    provider: EngineProvider,
+    *,
+    keep: bool,
+    on_progress: OnProgress,
+    clock: Clock,
+    tally: Tally | None = None,
+) -> None:
+    """Measure what is left of a design, and end the run. `tally`: what an earlier part of it has measured."""
+    session = _session(writer, design, provider, on_progress, clock)
+    session.tally = tally or session.tally
+    async with sampled(writer, clock):
+        await _through(session, keep)
+    session.tally.remarks += remarks(Run(writer.folder))
+    writer.finish(*verdict(design.labels, session.tally))
+
+
+def check(design: Design) -> None:
     """Raises BadInput for a pass that cannot be sent as asked."""
     for block in design.blocks:
         for each in design.passes(block):
@@ -97,23 +113,44 @@ def _check(design: Design) -> None:
                 check_pinnable(each.recording, each.options.count(each.recording))
 
 
+def fingerprint_of(design: Design, provider: EngineProvider) -> dict[str, Any]:
+    """The machine, the engines, and the recordings by hash. Raises WeightsError when there is nothing to serve."""
+    sent = {recording.header.name: recording for block in design.blocks for recording in _recordings(design, block)}
+    engines = provider.fingerprint([block.arm for block in design.blocks])
+    return {**host_fingerprint(), **engines, "recordings": {name: sha256(each) for name, each in sent.items()}}
+
+
+def _recordings(design: Design, block: Block) -> list[Recording]:
+    return [recording for each in design.passes(block) for recording, _ in each.sends]
+
+
 def _session(
     writer: RunWriter, design: Design, provider: EngineProvider, on_progress: OnProgress, clock: Clock
 ) -> Session:
-    left = {block.label: 0 for block in design.blocks}
-    for block in design.blocks:
-        left[block.label] += design.count(block)
-    arms, methods = [block.arm for block in design.blocks], [block.spec_method for block in design.blocks]
-    reporter = Reporter(writer, Forecast(left, provider.starts(arms, methods)), sum(left.values()), on_progress)
+    left, total = dict.fromkeys(design.labels, 0), design.total
+    for number, block in enumerate(design.blocks):
+        left[block.label] += design.count(number)
+    forecast = Forecast(left, starts(design, provider))
+    reporter = Reporter(writer, forecast, total, on_progress, done=total - sum(left.values()))
     return Session(writer, design, provider, reporter, clock)
 
 
-async def _through(session: Session, order: Sequence[Block], keep: bool) -> None:
+def starts(design: Design, provider: EngineProvider) -> list[float]:
+    """For each block of the design, seconds of the engine start before it; 0 where nothing of the block is left."""
+    numbers = [number for number in range(len(design.blocks)) if design.left(number)]
+    blocks = [design.blocks[number] for number in numbers]
+    seconds = provider.starts([block.arm for block in blocks], [block.spec_method for block in blocks])
+    by_number = dict(zip(numbers, seconds, strict=True))
+    return [by_number.get(number, 0.0) for number in range(len(design.blocks))]
+
+
+async def _through(session: Session, keep: bool) -> None:
     """All blocks; then the engines of this run are ended, all of them unless it went well and they are to be kept."""
     went_well = False
     try:
-        for number, block in enumerate(order):
-            await measure(session, block, number)
+        for number in range(len(session.design.blocks)):
+            if session.design.left(number):
+                await measure(session, number)
         went_well = True
     finally:
         left_up = await session.provider.close(keep=keep and went_well)

@@ -19,9 +19,13 @@ class Salts:
     per_request: bool = False
     _last: dict[tuple[str, str], str] = field(default_factory=dict)
 
+    def primed(self, each: Pass) -> bool:
+        """Whether the pass can be made as it is: a warm one needs the salt of the cold one before it."""
+        return each.cache == "cold" or self._key(each) in self._last
+
     def of(self, each: Pass) -> SaltPolicy:
         """The policy of this pass. Raises BadInput for a warm pass without a cold one before it."""
-        key = (each.recording.header.name, each.condition)
+        key = self._key(each)
         if each.cache == "cold" or self.per_request:
             policy = SaltPolicy(per_request=self.per_request)
             self._last[key] = policy.base
@@ -29,3 +33,7 @@ class Salts:
         if key not in self._last:
             raise BadInput("cache", "warm", "a cold pass of the same recording first")
         return SaltPolicy(base=self._last[key])
+
+    @staticmethod
+    def _key(each: Pass) -> tuple[str, str]:
+        return each.recording.header.name, each.condition

@@ -25,7 +25,8 @@ class Served:
     `metrics`: role to the URL of its /metrics; empty when it has none. `block_size`: of the KV cache, in tokens; None
     when it is not known. `logs`: role to the file that the process writes. `plan`: what was started, for the record.
     `ours`: this run started it. `neighbours`: other engines that were up on the machine, and may have cost it time.
-    `pids`: the leaders of its processes; empty when they run elsewhere or are not known.
+    `pids`: the leaders of its processes; empty when they run elsewhere or are not known. `trouble`: what went wrong on
+    the way and was got over, a sentence each.
     """
 
     engine: str
@@ -39,10 +40,11 @@ class Served:
     ours: bool = False
     neighbours: tuple[str, ...] = ()
     pids: tuple[int, ...] = ()
+    trouble: tuple[str, ...] = ()
 
     def facts(self) -> dict[str, Any]:
         """What the run folder keeps of it."""
-        names = ("engine", "base_url", "model", "switched_by", "block_size", "plan", "ours", "neighbours")
+        names = ("engine", "base_url", "model", "switched_by", "block_size", "plan", "ours", "neighbours", "trouble")
         return {name: getattr(self, name) for name in names}
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from labkit.core.clock import Clock
@@ -57,21 +59,38 @@ class Session:
         await asyncio.sleep(_DEATH_SHOWS_S)
         self.provider.check(served)
 
-    def skip(self, block: Block) -> None:
-        """A further pass of an arm that was lost."""
-        self.reporter.dropped(block.label, self.design.count(block))
-        self.reporter.say(f"skipping {block.label}")
+    @contextmanager
+    def measuring(self, number: int, place: int, each: Pass) -> Iterator[None]:
+        """Say when a pass begins and, unless it broke off, that it is done and how it went: a resumed run goes by it.
+
+        `number` of the block, and `place` of the pass in it, both from 0.
+        """
+        block = self.design.blocks[number]
+        about = {"block": number, "pass": place, "arm": block.arm.label, "label": block.label, "repeat": block.repeat}
+        about |= {"recording": each.recording.header.name, "condition": each.condition, "cache": each.cache}
+        self.writer.event("pass_start", **about)
+        before = self.tally.of(block.label)
+        yield
+        measured, failed = (now - then for now, then in zip(self.tally.of(block.label), before, strict=True))
+        self.writer.event("pass_done", **about, measured=measured, failed=failed)
+
+    def skip(self, number: int) -> None:
+        """A further block of an arm that was lost."""
+        label = self.design.blocks[number].label
+        self.reporter.dropped(label, self.design.count(number))
+        self.reporter.say(f"skipping {label}")
 
     def disturbed(self, block: Block, cores: float | None) -> None:
         """Others kept so many cores busy while this block was measured: kept, and said when it is many."""
-        self.writer.event("bystanders", arm=block.arm.label, repeat=block.repeat, cores=cores)
+        self.writer.event("bystanders", arm=block.arm.label, label=block.label, repeat=block.repeat, cores=cores)
         if cores is not None and cores > MANY_CORES:
             self.tally.disturbed[block.label] = max(cores, self.tally.disturbed.get(block.label, 0.0))
 
-    def lost(self, block: Block, error: EngineError, steps_left: int) -> None:
+    def lost(self, number: int, error: EngineError, steps_left: int) -> None:
         """The arm cannot be served (any more): keep the engine's own words and go on without it."""
+        block = self.design.blocks[number]
         label = block.label
-        begun = steps_left < self.design.count(block)
+        begun = steps_left < self.design.count(number)
         kind = "engine_died" if isinstance(error, EngineDied) and begun else "refused"
         self.tally.refused[label] = error.message
         words = {"message": error.message, "hint": error.hint, "log_tail": list(error.log_tail)}

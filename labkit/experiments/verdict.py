@@ -28,6 +28,12 @@ class Tally:
     """Arm to the engine's own words, for arms that could not be served (any more)."""
     disturbed: dict[str, float] = field(default_factory=dict)
     """Arm to the cores that others kept busy while it was measured, where those were many."""
+    remarks: list[str] = field(default_factory=list)
+    """What else there is to say of the run, a sentence each."""
+
+    def of(self, arm: str) -> tuple[int, int]:
+        """Steps measured and steps failed so far."""
+        return self.measured[arm], self.failed[arm]
 
     def count(self, arm: str, error: str | None) -> None:
         (self.failed if error else self.measured)[arm] += 1
@@ -40,7 +46,7 @@ def verdict(asked: Sequence[str], tally: Tally) -> tuple[RunState, str]:
     notes = [f"{arms} not measured: {why}" for why, arms in _alike({arm: _why(arm, tally) for arm in missing})]
     notes += [f"{arm}: {n} of {n + tally.measured[arm]} steps failed" for arm, n in _partly_failed(tally).items()]
     notes += [f"{arms} ended early: {words}" for words, arms in _alike(ended)]
-    notes += _disturbed(tally.disturbed)
+    notes += [*_disturbed(tally.disturbed), *dict.fromkeys(tally.remarks)]
     return _state(len(missing), len(missing) + len(ended), len(asked)), "\n".join(map(_sentence, notes))
 
 

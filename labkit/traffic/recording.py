@@ -8,6 +8,7 @@ a recording (they sit at the front of the prompt) and are kept once, in the head
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -108,6 +109,12 @@ def save(recording: Recording, path: Path) -> Path:
     rows = [recording.header.to_dict(), *(step.to_dict() for step in recording.steps)]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return path
+
+
+def sha256(recording: Recording) -> str:
+    """Hash of all that is sent and compared: the same in two runs that replayed the same requests."""
+    rows = [recording.header.to_dict(), *(step.to_dict() for step in recording.steps)]
+    return hashlib.sha256(json.dumps(rows, sort_keys=True).encode()).hexdigest()
 
 
 def load(path: Path) -> Recording:

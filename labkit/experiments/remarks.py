@@ -1,0 +1,27 @@
+"""What a run has to say of itself once all is measured: counters that began anew, passes not cold, drift.
+
+These do not change how the run ended; they change how far its numbers are to be trusted.
+"""
+
+from __future__ import annotations
+
+from labkit.analysis.drift import drift
+from labkit.experiments.cold import evidence, resets
+from labkit.store.runs import Run
+
+
+def remarks(run: Run) -> list[str]:
+    """One sentence each, without a full stop; empty when nothing is out of the ordinary."""
+    steps, events = run.steps(), run.events()
+    said = [
+        f"{each.arm}: the counters of {each.role} began again while repeat {each.repeat} was measured ({each.why}): "
+        "what they say of that time is null"
+        for each in resets(events)
+    ]
+    said += [
+        f"{each.arm}: repeat {each.repeat} did not begin cold: {each.why}"
+        for each in evidence(steps, events)
+        if each.found
+    ]
+    found = drift(steps)
+    return said + ([found.in_words()] if found and found.notable else [])

@@ -1,0 +1,138 @@
+"""Going on with a run that was cut short: what is done is not done again, what was half done is thrown away.
+
+A pass is done when the run folder says `pass_done`. One that began and did not end is void: its rows stay in the folder
+and read as warm-up, since half a pass is not a pass, and it is made again. Order, seed and requests are those of the
+run's own `asked`; machine, engines, recordings and code must be those of its fingerprint.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from labkit.core.clock import Clock, SystemClock
+from labkit.core.errors import BadInput, LabError
+from labkit.core.progress import OnProgress, silent
+from labkit.experiments.bystanders import MANY_CORES
+from labkit.experiments.design import Design
+from labkit.experiments.runner import OnCreated, check, conduct, fingerprint_of
+from labkit.experiments.serving import EngineProvider
+from labkit.experiments.verdict import Tally
+from labkit.store.fingerprint import Difference, difference
+from labkit.store.runs import Run, RunStore, RunWriter
+
+_BREAKS_OFF = ("engine_died", "refused", "resume", "pass_start")
+_ABOUT = ("block", "pass", "repeat", "recording", "condition", "cache")
+
+
+@dataclass
+class Before:
+    """What a run had done when it was cut short. `half`: `pass_start` of what broke off, with `t_to`, its end (s)."""
+
+    done: set[tuple[int, int]] = field(default_factory=set)
+    half: list[dict[str, Any]] = field(default_factory=list)
+    tally: Tally = field(default_factory=Tally)
+
+
+def before(events: Sequence[Mapping[str, Any]]) -> Before:
+    """From the run's events, in order."""
+    found, begun = Before(), None
+    for event in events:
+        kind = event["type"]
+        if begun and kind in _BREAKS_OFF:
+            found.half.append({**begun, "t_to": event["t"]})
+            begun = None
+        if kind == "pass_start":
+            begun = dict(event)
+        elif kind == "pass_done":
+            begun = None
+            _count(found, event)
+        elif kind == "void":
+            found.half = [each for each in found.half if each["t"] != event["t_from"]]
+        elif kind == "bystanders" and (event["cores"] or 0.0) > MANY_CORES:
+            label = event.get("label", event["arm"])
+            found.tally.disturbed[label] = max(event["cores"], found.tally.disturbed.get(label, 0.0))
+    if begun:
+        found.half.append({**begun, "t_to": None})
+    return found
+
+
+def _count(found: Before, done: Mapping[str, Any]) -> None:
+    found.done.add((done["block"], done["pass"]))
+    found.tally.measured[done["label"]] += done["measured"]
+    found.tally.failed[done["label"]] += done["failed"]
+
+
+async def resume_design(
+    run: Run,
+    design: Design,
+    provider: EngineProvider,
+    *,
+    anyway: bool = False,
+    keep: bool = False,
+    store: RunStore | None = None,
+    on_progress: OnProgress = silent,
+    on_created: OnCreated = lambda _: None,
+    clock: Clock | None = None,
+) -> Run:
+    """Measure what is left of a run, in its own folder, as `run_design` would have. `design`: that of its `asked`.
+
+    `anyway`: go on although something that the fingerprint tells is not as it was; the note says what. Raises BadInput
+    for a run that is done, LabError for one that still goes on or that ran on something else.
+    """
+    check(design)
+    clock = clock or SystemClock()
+    store = store or RunStore(clock=clock)
+    refuse(run)
+    differs = differences(run, design, provider)
+    if differs and not anyway:
+        raise LabError(f"Run {run.id} ran on something else: {_in_words(differs)}.", _ANYWAY)
+    with store.resume(run, differs=[each._asdict() for each in differs]) as writer:
+        on_created(writer.folder)
+        was = before(run.events())
+        _void(writer, was)
+        was.tally.remarks += _remarks(differs)
+        rest = dataclasses.replace(design, done=frozenset(was.done))
+        await conduct(writer, rest, provider, keep=keep, on_progress=on_progress, clock=clock, tally=was.tally)
+    return store.open(writer.folder)
+
+
+_ANYWAY = "Put it back as it was; or go on all the same with --resume-anyway, and the run's note will say so."
+
+
+def refuse(run: Run) -> None:
+    """Raises BadInput for a run with nothing left to do, LabError for one that somebody still writes."""
+    if run.live:
+        raise LabError(f"Run {run.id} still goes on.", "Wait for it, or stop it first.")
+    if run.info.state == "done":
+        raise BadInput("resume", run.id, "a run that was cut short", "This one is done. See it: labkit show " + run.id)
+
+
+def differences(run: Run, design: Design, provider: EngineProvider) -> list[Difference]:
+    """What is not as it was when the run began: machine, versions, commit, engines, recordings."""
+    now = json.loads(json.dumps(fingerprint_of(design, provider)))
+    return difference(run.info.fingerprint, now)
+
+
+def _void(writer: RunWriter, was: Before) -> None:
+    for half in was.half:
+        about = {name: half[name] for name in _ABOUT}
+        writer.void(half["arm"], half["t"], writer.now() if half["t_to"] is None else half["t_to"], **about)
+
+
+def _remarks(differs: Sequence[Difference]) -> list[str]:
+    changed = f", on something else than it began on: {_in_words(differs)}" if differs else ""
+    return [f"the run was cut short and went on later{changed}"]
+
+
+def _in_words(differs: Sequence[Difference]) -> str:
+    shown = [f"{each.key} was {_short(each.a)} and is {_short(each.b)}" for each in differs[:5]]
+    return "; ".join(shown + [f"and {len(differs) - 5} more"] * (len(differs) > 5))
+
+
+def _short(value: Any) -> str:
+    text = "not there" if value is None else str(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
