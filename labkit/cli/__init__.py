@@ -20,7 +20,7 @@ app = typer.Typer(
     help="Which of prefix caching, prefill/decode split and speculation pays for your agent, measured and paired.",
 )
 
-_GROUPS = ("models", "plan", "fleet", "agent", "replay", "run", "runs")
+_GROUPS = ("models", "plan", "fleet", "agent", "replay", "run", "runs", "export", "cost", "claims")
 """Modules of this package with a `register(app)` function, in the order of the help page."""
 
 

@@ -1,10 +1,9 @@
-"""What was run: `labkit runs`, `labkit show`, `labkit export`."""
+"""What was run: `labkit runs`, `labkit show`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from pathlib import Path
 from typing import Annotated
 
 import pandas as pd
@@ -15,13 +14,12 @@ from rich.table import Table
 from rich.text import Text
 
 from labkit.analysis.acceptance import acceptance_by_kind
-from labkit.analysis.arms import ArmRow, arm_table, in_order
+from labkit.analysis.arms import arm_table, in_order
 from labkit.analysis.format import count, percent, plain
 from labkit.cli.about import STATE_STYLES, about
 from labkit.cli.tables import arm_table_view
 from labkit.core.clock import SystemClock
 from labkit.core.records import RunInfo
-from labkit.store.exports import export
 from labkit.store.frames import query
 from labkit.store.runs import RunStore
 
@@ -34,7 +32,6 @@ def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
     app.command("runs")(list_runs)
     app.command("show")(show)
-    app.command("export")(export_run)
 
 
 def list_runs() -> None:
@@ -71,22 +68,6 @@ def show(run: RunName) -> None:
     kinds = acceptance_by_kind(steps)
     if len(kinds):
         console.print("", _kinds_table(kinds))
-
-
-def export_run(
-    run: RunName,
-    fmt: Annotated[str, typer.Option("--format", help="csv, parquet or json.")] = "csv",
-    out: Annotated[Path | None, typer.Option(help="Folder to write to; default: <run>-<format> here.")] = None,
-) -> None:
-    """Write a run's steps, chunks, telemetry and arm table, with a columns.json that explains them.
-
-    Example: [bold]labkit export latest --format csv --out results[/bold]
-    """
-    opened = RunStore().open(run)
-    arms = arm_table(opened.steps(), opened.chunks())
-    folder = out or Path(f"{opened.id}-{fmt}")
-    for path in export(opened, fmt, folder, extra={"arms": (arms, ArmRow)}):
-        typer.echo(path)
 
 
 def _runs_table(infos: Sequence[RunInfo], counts: Mapping[str, tuple[int, list[str]]]) -> Table:

@@ -1,6 +1,5 @@
-"""`labkit runs`, `show` and `export`, as a user sees them."""
+"""`labkit runs` and `show`, as a user sees them."""
 
-import json
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -95,18 +94,6 @@ def test_show_says_the_notes_a_line_each_and_an_engine_that_died(store: RunStore
     assert [line for line in lines if line.startswith("note")] == [
         "note one.", "note two.", "note spec, pd: decode of e1 ended.",
     ]  # fmt: skip
-
-
-def test_export_writes_files_with_the_arm_table(store: RunStore):
-    run_id = a_run(store)
-    assert labkit("export", "latest", "--format", "json", "--out", "here").split() == [
-        f"here/{name}.json" for name in ("steps", "chunks", "telemetry", "arms", "columns")
-    ]
-    arms = json.loads(Path("here/arms.json").read_text())
-    assert [(row["arm"], row["ratio_to_base"]) for row in arms] == [("base", 1.0), ("spec", 2.0)]
-    assert arms[0]["acceptance_rate"] is None
-    labkit("export", run_id)
-    assert Path(f"{run_id}-csv/steps.csv").exists()
 
 
 def eight_arms() -> list[StepRecord]:

@@ -31,11 +31,11 @@ _ABOUT = (
 
 def write_perfetto(run: Run, out: Path, on_progress: OnProgress) -> list[Path]:
     """One file with everything; the file written."""
-    on_progress(Progress(stage="perfetto", message="drawing the steps"))
     lanes, info = lanes_of(requests_of(run), run.info), run.info
     slices = chain.from_iterable(slices_of(placed, info) for placed in lanes.placed)
     events = chain(lanes.names, slices, counters(run.arrow("telemetry"), first_pid=lanes.next_pid))
     about = {"run": info.id, "experiment": info.experiment, "created": info.created, "state": info.state}
+    on_progress(Progress(stage="perfetto", message="drawing the steps", done=0, total=1))
     _write(out / TRACE, events, {**about, "labkit": labkit.__version__, "about": _ABOUT})
     return [out / TRACE]
 
