@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pandas as pd
 
 DASH = "–"
@@ -60,3 +62,19 @@ def times(value: Number) -> str:
 def plain(value: Number) -> str:
     """A number without a unit: `3.12`."""
     return DASH if value is None or missing(value) else _digits(value)
+
+
+def usd(value: Number) -> str:
+    """Money in three significant digits: `$20.7`, `$0.00123`, `$1,300`; below a millionth of a dollar `$4.2e-08`."""
+    if value is None or missing(value):
+        return DASH
+    if value == 0 or abs(value) >= 0.9995:
+        return f"${_digits(value)}"
+    return f"${value:.1e}" if abs(value) < 1e-6 else f"${value:.{2 - math.floor(math.log10(abs(value)))}f}"
+
+
+def joules(value: Number) -> str:
+    """`950 J`, `12.3 kJ`."""
+    if value is None or missing(value):
+        return DASH
+    return f"{_digits(value / 1000)} kJ" if abs(value) >= 999.5 else f"{_digits(value)} J"

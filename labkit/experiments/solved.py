@@ -25,6 +25,6 @@ def _rows(run: Run) -> Iterator[tuple[Any, ...]]:
     asked = run.info.asked
     for event in run.events():
         if event["type"] == "outcome" and event.get("reached") is not None:
-            where = {"agent": "0", "repeat": 0, **asked, **event}
+            where = {"attempt": 0, **asked, **event}
             if {"arm", "task"} <= where.keys():
-                yield where["arm"], where["task"], str(where["agent"]), int(where["repeat"]), bool(where["reached"])
+                yield where["arm"], where["task"], "0", int(where["attempt"]), bool(event["reached"])

@@ -1,0 +1,155 @@
+"""Costs as a terminal shows them. No number stands without what it rests on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pandas as pd
+from rich import box
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from labkit.analysis.cost import cost_table
+from labkit.analysis.energy import group_joules
+from labkit.analysis.format import count, joules, seconds, usd
+from labkit.analysis.hourly import hourly
+from labkit.core.errors import BadInput
+from labkit.core.prices import Figure, Price, Prices
+from labkit.experiments.solved import solved_tasks
+from labkit.store.prices import set_values
+from labkit.store.runs import Run, RunStore
+
+
+def show_prices(prices: Prices, console: Console) -> None:
+    """Every price, its cost an hour, and what that is made of."""
+    for price in prices.values():
+        console.print(title(price))
+        console.print(Padding(figures_table(price), (0, 0, 1, 2)))
+    console.print("Edit data/prices.toml, pass --prices FILE, or change one figure with --set NAME=NUMBER.")
+
+
+def show_run(
+    run: str, known: Prices, name: str | None, settings: Sequence[str], today: str, console: Console, *, as_json: bool
+) -> None:
+    """What a run cost. Raises UnknownName, BadInput, RunUnreadable."""
+    opened = RunStore().open(run)
+    profile = str(opened.info.asked.get("profile", ""))
+    chosen = known.named(name) if name else known.of_profile(profile)
+    if not chosen:
+        raise BadInput("price", None, f"a name of: {', '.join(known)}", f"No price is known for profile {profile!r}.")
+    chosen = set_values(chosen, list(settings), today)
+    steps = opened.steps()
+    table = cost_table(steps, chosen, group_joules(opened.samples(), steps), solved_tasks(opened))
+    if as_json:
+        print(json.dumps(_as_json(table, chosen), indent=2))
+        return
+    if table.empty:
+        console.print("No step has finished, so there is nothing to pay for.")
+        return
+    for price in chosen.values():
+        rows = table[table["price"] == price.name]
+        console.print(title(price))
+        console.print(Padding(costs_table(rows), (0, 0, 1, 0)))
+        console.print(Text("What this rests on", "bold"))
+        console.print(Padding(figures_table(price), (0, 0, 1, 2)))
+    for line in remarks(opened, table, chosen, profile):
+        console.print(line, soft_wrap=False, highlight=False)
+
+
+def _as_json(table: pd.DataFrame, prices: Prices) -> dict[str, Any]:
+    rows = json.loads(table.to_json(orient="records"))
+    figures = {name: [vars(figure) for figure in price.figures] for name, price in prices.items()}
+    return {"costs": rows, "figures": figures}
+
+
+def title(price: Price) -> Text:
+    """A price in a line: name, machine, cost of an hour and its parts."""
+    parts = {name: value for name, value in vars(hourly(price)).items() if value}
+    made_of = f" ({' + '.join(f'{name} {usd(value)}' for name, value in parts.items())})" if len(parts) > 1 else ""
+    total = f"{usd(hourly(price).total)} an hour of work{made_of}"
+    return Text.assemble((price.name, "bold"), f": {price.about}; {total}")
+
+
+def figures_table(price: Price) -> Table:
+    """The figures of a price, with where each comes from."""
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table.add_column("figure", no_wrap=True)
+    table.add_column("value", justify="right", no_wrap=True)
+    table.add_column("as of", no_wrap=True)
+    table.add_column("from", overflow="fold")
+    for figure in price.figures:
+        table.add_row(figure.name, f"{figure.value:,g} {figure.unit}".rstrip(), figure.date, _origin(figure))
+    return table
+
+
+def _origin(figure: Figure) -> Text:
+    where = (
+        Text("assumption: ", "yellow").append(figure.source, "default") if figure.assumption else Text(figure.source)
+    )
+    return where.append(f" ({figure.note})" if figure.note else "")
+
+
+def costs_table(rows: pd.DataFrame) -> Table:
+    """Rows of `labkit.analysis.cost.cost_table`; "not measured" is a dash."""
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table.add_column("arm")
+    for heading in ("time", "task runs\nsolved", "per task\nrun", "per\nsolved", "per M\ncomputed"):
+        table.add_column(heading, justify="right")
+    for heading in ("per M\nprompt", "per M\ngenerated", "J per\ntask run"):
+        table.add_column(heading, justify="right")
+    for row in rows.to_dict("records"):
+        table.add_row(
+            _label(row),
+            seconds(row["seconds"]),
+            f"{row['n_tasks']} / {count(row['n_solved'])}",
+            *(usd(row[f"usd_per_{name}"]) for name in ("task", "solved", "m_computed", "m_prompt", "m_generated")),
+            joules(row["joules_per_task"]),
+        )
+    return table
+
+
+def _label(row: Any) -> Text:
+    cache = row["cache"] if row["cache"] != "cold" else ""
+    return Text(str(row["arm"]), "bold").append(
+        "".join(f" {part}" for part in (row["condition"], cache) if part), "dim"
+    )
+
+
+def remarks(run: Run, table: pd.DataFrame, prices: Prices, profile: str) -> Iterator[str]:
+    """What must be said beside the numbers, a sentence each."""
+    agents = sorted(set(table["agents"]))
+    at_once = "one agent at a time" if agents == [1] else f"{agents[0]} to {agents[-1]} agents at a time"
+    yield f"At this load: {at_once}. A machine that serves more at once costs less a token."
+    yield "Per M: the whole cost over a million of computed prompt tokens, of all prompt tokens, of generated tokens."
+    yield "All GPUs of the machine are paid for, idle ones too; time is first send to last end, without engine starts."
+    failed = int(table.drop_duplicates(["arm", "condition", "cache"])["n_failed"].sum())
+    if failed:
+        yield f"{failed} failed steps: their time is paid for, their tokens are not known."
+    yield from _solved(table)
+    yield from _energy(run, table)
+    for price in prices.values():
+        if profile not in price.profiles:
+            yield f"{price.name} is not the machine of this run ({profile or 'no profile'}): its times would be others."
+
+
+def _solved(table: pd.DataFrame) -> Iterator[str]:
+    if table["n_solved"].isna().any():
+        yield "Solved: not checked, since a replay sends recorded requests; `labkit agent` and its checks say it."
+    if (table["n_solved"] == 0).any():
+        yield "No task was solved where it says 0: then there is no cost per solved task, however much was spent."
+
+
+def _energy(run: Run, table: pd.DataFrame) -> Iterator[str]:
+    found = next((event for event in run.events() if event["type"] == "energy"), None)
+    if table["joules"].notna().any():
+        read = found["read"] if found else {}
+        names = "; ".join(f"{source}: {', '.join(devices)}" for source, devices in read.items())
+        yield f"Energy of all that could be read ({names}), idle power included."
+    elif found and not found["read"]:
+        yield "Energy: not measured. " + "; ".join(f"{name}: {why}" for name, why in found["unread"].items()) + "."
+    else:
+        yield "Energy: not measured."
