@@ -1,0 +1,111 @@
+"""Where a drafter costs more than it gives: the paired time of each step with it and without.
+
+The reference is the same arm without speculation. Its condition is another one (`method=none`), so the condition is
+left out of the pairing: a pair is the same request of the same pass number. A drafter that needs other engine settings
+than the first one has a reference with those settings, `method=none for NAME+NAME`.
+
+One start of an engine is a little faster or slower as a whole. The interval is over steps and tasks within the starts
+that there were; only repeats, each with a start of its own, can show that other spread.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from labkit.analysis.drafters import METHOD, NONE, by_method, groups
+from labkit.analysis.latency import e2e
+from labkit.analysis.ratios import MIN_STEPS, Ratio, ratio_of_sums
+from labkit.analysis.tables import STEP_KEY, Floats, floats, is_finished, measured, numbers, share, typed_frame
+from labkit.core.columns import column
+from labkit.core.records import Record
+
+PAIR_KEY = [name for name in STEP_KEY if name != "condition"]
+_FOR = f"{METHOD}{NONE} for "
+
+
+@dataclass(frozen=True, kw_only=True)
+class GainRow(Record):
+    """One drafter against no speculation, over the steps of a group that finished in both."""
+
+    method: str = column("string", "", "drafter, as the profile names it")
+    by: str = column("string", "", "what the group is of: `all`, `kind` or `turn`")
+    group: str = column("string", "", "kind of step, or first and last turn; `all` for all")
+    n_pairs: int = column("int64", "", "steps that finished in both")
+    n_tasks: int = column("int64", "", "tasks that these pairs are of")
+    n_repeats: int = column("int64", "", "repeats that these pairs are of")
+    n_same: int = column("int64", "", "pairs with the very same text")
+    gain: float | None = column("float64", "", "end-to-end time without / with it; over 1 is faster", nullable=True)
+    low: float | None = column("float64", "", "95 % interval of the gain, low end", nullable=True)
+    high: float | None = column("float64", "", "95 % interval of the gain, high end", nullable=True)
+    decode_gain: float | None = column(
+        "float64", "", "time from first to last token without / with it: where a drafter works", nullable=True
+    )
+    over: str = column("string", "", "what the interval is about: `tasks`, or the steps of few tasks")
+    too_few: bool = column("bool", "", f"fewer than {MIN_STEPS} pairs: too few to tell")
+    verdict: str = column("string", "", "what the interval says, in words")
+
+
+def gain_table(steps: pd.DataFrame) -> pd.DataFrame:
+    """One row per drafter and group that has a pair; columns as GainRow declares them. Empty without a reference."""
+    kept = measured(steps)
+    kept = kept[is_finished(kept) & (kept["mode"] != "pinned")]
+    rows = []
+    for method, of_method in by_method(kept):
+        pairs = of_method.merge(reference(kept, method), on=PAIR_KEY, suffixes=("", "_without"))
+        rows += [_row(method, by, group, some) for by, group, some in groups(pairs) if len(some)]
+    return typed_frame(GainRow, rows)
+
+
+def reference(steps: pd.DataFrame, method: str) -> pd.DataFrame:
+    """The rows without speculation that this drafter is compared with; empty when there are none."""
+    own = steps["condition"].map(lambda text: text.startswith(_FOR) and method in text.removeprefix(_FOR).split("+"))
+    return steps[own] if own.any() else steps[steps["condition"] == METHOD + NONE]
+
+
+def reference_condition(methods: tuple[str, ...] = ()) -> str:
+    """The condition of a reference. `methods`: the drafters whose engine settings it has, where not everybody's."""
+    return _FOR + "+".join(methods) if methods else METHOD + NONE
+
+
+def _row(method: str, by: str, group: str, pairs: pd.DataFrame) -> GainRow:
+    without = pairs[[f"{name}_without" for name in _TIMES]].set_axis(list(_TIMES), axis=1)
+    gain = ratio_of_sums(floats(e2e(without)), floats(e2e(pairs)), pairs["task"].tolist())
+    return GainRow(
+        method=method,
+        by=by,
+        group=group,
+        n_pairs=gain.n,
+        n_tasks=gain.n_tasks,
+        n_repeats=int(pairs["repeat"].nunique()),
+        n_same=int((pairs["text_sha256"] == pairs["text_sha256_without"]).sum()),
+        gain=gain.value,
+        low=gain.low,
+        high=gain.high,
+        decode_gain=share(*_on_both(_decode(without), _decode(pairs))),
+        over=gain.over,
+        too_few=gain.too_few,
+        verdict=_verdict(gain),
+    )
+
+
+_TIMES = ("t_send", "t_first_token", "t_last", "t_end")
+
+
+def _decode(steps: pd.DataFrame) -> Floats:
+    return numbers(steps, "t_last") - numbers(steps, "t_first_token")
+
+
+def _on_both(one: Floats, other: Floats) -> tuple[Floats, Floats]:
+    """Seconds of the steps that have some in both: a reply of one token has none to divide."""
+    both = (one > 0) & (other > 0)
+    return one[both], other[both]
+
+
+def _verdict(gain: Ratio) -> str:
+    if gain.too_few or gain.low is None or gain.high is None:
+        return "too few to tell"
+    if gain.high < 1:
+        return "costs more than it gives"
+    return "faster" if gain.low > 1 else "no difference to be seen"
