@@ -68,7 +68,9 @@ class CapacityAsked(LoadAsked):
         """One search per arm. Raises BadInput and UnknownName."""
         if not 1 <= self.max_agents <= AT_MOST:
             raise BadInput("max_agents", self.max_agents, f"1 to {AT_MOST}")
-        search = CapacityPass(**given(self.load(1)), slo=self.slo, max_agents=self.max_agents, repeats=self.repeats)
+        search = CapacityPass(
+            **{**given(self.load(1)), "condition": ""}, slo=self.slo, max_agents=self.max_agents, repeats=self.repeats
+        )
         return Design(self.order(1), lambda _: (search,))
 
 
