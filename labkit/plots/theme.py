@@ -28,7 +28,11 @@ _COLORS: dict[Mode, tuple[str, ...]] = {
 _ORDER = tuple(arm.label for arm in ARMS)
 _MARKERS = ("circle", "square", "diamond", "triangle-up", "star-diamond", "pentagon", "cross", "star")
 
-Part = Literal["computed", "cached", "unknown", "moved", "first", "rest"]
+Part = Literal[
+    "computed", "cached", "unknown", "moved", "first", "rest",
+    "client_lag", "server", "queue", "prefill", "transfer", "decode", "tool", "other",
+    "new", "template_drift", "rounding", "routing", "eviction", "off",
+]  # fmt: skip
 _PARTS: dict[Mode, dict[Part, str]] = {
     "light": {
         "computed": "#b35806",
@@ -37,6 +41,20 @@ _PARTS: dict[Mode, dict[Part, str]] = {
         "moved": "#007a6e",
         "first": "#b35806",
         "rest": "#5b8db8",
+        "client_lag": "#943ad8",
+        "server": "#5dbf50",
+        "queue": "#541c8e",
+        "prefill": "#b35806",
+        "transfer": "#007a6e",
+        "decode": "#5b8db8",
+        "tool": "#953426",
+        "other": "#a9b1b9",
+        "new": "#b35806",
+        "template_drift": "#602faf",
+        "rounding": "#e49635",
+        "routing": "#161a5c",
+        "eviction": "#762413",
+        "off": "#a9b1b9",
     },
     "dark": {
         "computed": "#e08a3c",
@@ -45,6 +63,20 @@ _PARTS: dict[Mode, dict[Part, str]] = {
         "moved": "#7df0e2",
         "first": "#e08a3c",
         "rest": "#6ea6d6",
+        "client_lag": "#4056c2",
+        "server": "#deeb42",
+        "queue": "#67502d",
+        "prefill": "#e08a3c",
+        "transfer": "#7df0e2",
+        "decode": "#6ea6d6",
+        "tool": "#bb673d",
+        "other": "#7d8791",
+        "new": "#e08a3c",
+        "template_drift": "#7f1db3",
+        "rounding": "#62db85",
+        "routing": "#815e20",
+        "eviction": "#a54387",
+        "off": "#7d8791",
     },
 }
 """Parts of a whole: prompt tokens by where their KV came from, seconds by what they were spent on."""

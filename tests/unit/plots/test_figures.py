@@ -6,6 +6,7 @@ from synthetic import failed, frame, step, steps
 
 from labkit.plots.acceptance import acceptance_by_kind_figure, acceptance_by_kind_info
 from labkit.plots.arms_overview import arms_overview_figure, arms_overview_info
+from labkit.plots.cache_gap import cache_gap_figure, cache_gap_info
 from labkit.plots.per_turn import per_turn_figure, per_turn_info
 from labkit.plots.theme import MODES
 from labkit.plots.tokens_per_turn import tokens_per_turn_figure, tokens_per_turn_info
@@ -119,6 +120,28 @@ def test_ledger_adds_up_over_the_steps_that_every_arm_finished():
     assert info.caption.note == "Over the 2 steps that both arms finished."
 
 
+TIMES = {"send_lag_s": 0.0, "server_s": 0.02, "queue_s": 0.01, "transfer_s": 0.03, "decode_s": 1.9}
+
+
+def test_ledger_has_the_engines_parts_where_it_told_them_and_they_add_up():
+    timed = [step(arm, turn, prefill_s=0.5, **TIMES) for arm in ("base", "pd") for turn in (1, 2)]
+    info = wall_ledger_info(frame(timed))
+    base, split = info.arms
+    assert base.total_s == pytest.approx(base.first_s + base.rest_s)
+    assert (base.drawn["prefill"], base.drawn["transfer"], split.drawn["transfer"]) == (1.0, 0.0, 0.06)
+    assert info.names == ("server", "queue", "prefill", "transfer", "decode", "other")
+    assert [trace.name for trace in wall_ledger_figure(info).data][:3] == ["HTTP server", "queue", "prefill"]
+    assert "No clock names 10 % of an arm's time at most." in info.caption.note
+
+
+def test_ledger_of_an_arm_whose_engine_told_no_times_is_the_clients_two_parts():
+    timed = [step("base", turn, prefill_s=0.5, **TIMES) for turn in (1, 2)]
+    info = wall_ledger_info(frame([*timed, *steps(("pd",), turns=2)]))
+    assert info.arms[1].drawn == {"first": info.arms[1].first_s, "rest": info.arms[1].rest_s}
+    assert info.names[:2] == ("first", "rest")
+    assert "The engine of pd told no times." in info.caption.note
+
+
 def test_ledger_says_in_words_what_base_spends_and_each_arm_takes_of_it():
     info = wall_ledger_info(frame(steps(("base", "prefix", "spec"), turns=2)))
     assert info.caption.note == "Over the 2 steps that all 3 arms finished."
@@ -154,11 +177,44 @@ def test_acceptance_of_a_kind_without_drafts_is_a_dash_not_zero():
     assert list(acceptance_by_kind_figure(info).data[0].y) == [0.75, None]
 
 
+def _with_shared(table: pd.DataFrame) -> pd.DataFrame:
+    """As if each prompt had 20 tokens beyond its ceiling in common with what came before."""
+    return table.assign(shared_tokens=table["ceiling_tokens"] + 20, append_tokens=table["ceiling_tokens"] + 50)
+
+
+def test_gap_per_arm_adds_up_to_the_prompts_and_names_each_loss():
+    made = [
+        step(arm, turn, shared_tokens=380, append_tokens=390, ceiling_tokens=352, reachable_tokens=320, cached_tokens=n)
+        for arm, n in (("base", 0), ("prefix", 256))
+        for turn in (1, 2)
+    ]
+    info = cache_gap_info(frame(made))
+    assert info.bars == ("base", "prefix")
+    prompts = 600 + 800
+    assert [sum(tokens) for tokens in zip(*info.parts.values(), strict=True)] == [prompts, prompts]
+    assert info.parts["off"] == (704, 0)
+    assert (info.parts["routing"], info.parts["eviction"]) == ((0, 64), (0, 128))
+    assert (info.parts["rounding"], info.parts["template_drift"]) == ((56, 56), (20, 20))
+    assert [trace.name for trace in cache_gap_figure(info).data][:3] == ["cached", "evicted", "in another process"]
+
+
+def test_gap_per_turn_is_a_mean_and_a_loss_without_a_cause_is_called_so():
+    made = [
+        step("prefix", 2, repeat=n, shared_tokens=380, ceiling_tokens=352, cached_tokens=cached)
+        for n, cached in enumerate((352, 320))
+    ]
+    info = cache_gap_info(frame(made), "prefix")
+    assert info.bars == (2,)
+    assert info.parts == {"cached": (336.0,), "unknown": (16.0,), "rounding": (28.0,), "new": (420.0,)}
+
+
 INFOS = {
     "overview": (lambda s: arms_overview_info(TABLE if len(s) else TABLE.head(0)), arms_overview_figure),
     "ttft": (per_turn_info, per_turn_figure),
     "tokens": (lambda s: tokens_per_turn_info(s, "all"), tokens_per_turn_figure),
     "ledger": (wall_ledger_info, wall_ledger_figure),
+    "gap": (lambda s: cache_gap_info(_with_shared(s)), cache_gap_figure),
+    "gap per turn": (lambda s: cache_gap_info(_with_shared(s), "all"), cache_gap_figure),
     "acceptance": (acceptance_by_kind_info, acceptance_by_kind_figure),
 }
 

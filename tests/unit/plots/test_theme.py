@@ -65,7 +65,15 @@ def test_every_colour_stands_out_from_the_page(mode):
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("parts", [("cached", "computed", "unknown", "moved"), ("first", "rest")])
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ("cached", "computed", "unknown", "moved"),
+        ("first", "rest"),
+        ("client_lag", "server", "queue", "prefill", "transfer", "decode", "tool", "other"),
+        ("cached", "new", "template_drift", "rounding", "routing", "eviction", "off"),
+    ],
+)
 @pytest.mark.parametrize("sight", SIGHT)
 def test_parts_of_a_stack_are_told_apart(mode, parts, sight):
     seen = [oklab(SIGHT[sight] @ linear(part_color(part, mode))) for part in parts]
