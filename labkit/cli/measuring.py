@@ -115,10 +115,18 @@ def _pair(text: str) -> tuple[str, str]:
 
 def show(run: Run, console: Console, *, as_json: bool = False) -> None:
     """The table, what is missing from it, where the run is, how to go on. JSON: one line on stdout, for programs."""
-    info, steps = run.info, run.steps()
-    table = arm_table(steps, run.chunks())
+    table = arm_table(run.steps(), run.chunks())
     if len(table):
         console.print(arm_table_view(table, console.width))
+    ending(run, console)
+    if as_json:
+        arms = json.loads(table.to_json(orient="records"))
+        say_json(run, arms=arms)
+
+
+def ending(run: Run, console: Console) -> None:
+    """What every run says last: how it was made, how it ended, what is to be noted, where it is, how to go on."""
+    info = run.info
     if replayed := replayed_in_words(info.experiment, info.asked):
         console.print(f"{replayed}.", highlight=False, markup=False, soft_wrap=True)
     console.print(f"[bold]{info.state}[/]", highlight=False)
@@ -126,6 +134,8 @@ def show(run: Run, console: Console, *, as_json: bool = False) -> None:
         console.print(f"  {line}", highlight=False, markup=False)
     console.print(f"Run folder: {run.folder}", highlight=False, soft_wrap=True)
     console.print(f"See it again: labkit show {run.id}. Dashboard: make app. Notebooks: make lab.", highlight=False)
-    if as_json:
-        arms = json.loads(table.to_json(orient="records"))
-        typer.echo(json.dumps({"run": run.id, "folder": str(run.folder), "state": info.state, "arms": arms}))
+
+
+def say_json(run: Run, **data: Any) -> None:
+    """The run in one line of JSON on stdout."""
+    typer.echo(json.dumps({"run": run.id, "folder": str(run.folder), "state": run.info.state, **data}))
