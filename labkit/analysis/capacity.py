@@ -19,7 +19,8 @@ from scipy.optimize import isotonic_regression
 
 from labkit.analysis.arms import in_order
 from labkit.analysis.attainment import Attained, attained
-from labkit.analysis.goodput import Slo, by_run, good
+from labkit.analysis.goodput import by_run, good
+from labkit.analysis.slo import Slo
 from labkit.analysis.tables import Floats, measured, typed_frame
 from labkit.core.columns import column
 from labkit.core.records import Record

@@ -20,32 +20,13 @@ import pandas as pd
 from labkit.analysis.arms import in_order
 from labkit.analysis.attainment import Attained, Counts, attained
 from labkit.analysis.latency import STREAM_KEY, itl, percentile, ttft
+from labkit.analysis.slo import Slo
 from labkit.analysis.tables import floats, is_finished, measured, typed_frame
 from labkit.core.columns import column
-from labkit.core.errors import BadInput
 from labkit.core.records import Record
 
 RUN_KEY = ["recording", "agent", "repeat"]
 """What tells the agent-runs of one load apart: an agent, and which recording of its own it is at."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Slo:
-    """What every request should keep (seconds), and the share of requests that must. Raises BadInput."""
-
-    ttft_s: float
-    itl_s: float
-    share: float = 0.9
-
-    def __post_init__(self) -> None:
-        for name in ("ttft_s", "itl_s"):
-            if not getattr(self, name) > 0:
-                raise BadInput(name, getattr(self, name), "a number of seconds above 0")
-        if not 0 < self.share < 1:
-            raise BadInput("share", self.share, "a share between 0 and 1, such as 0.9")
-
-    def __str__(self) -> str:
-        return f"TTFT <= {self.ttft_s:g} s and ITL p99 <= {self.itl_s:g} s for {self.share:.0%} of the requests sent"
 
 
 @dataclass(frozen=True, kw_only=True)

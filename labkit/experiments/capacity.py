@@ -7,71 +7,19 @@ its interval are made afterwards from all probes (see `analysis.capacity`).
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
 
-from labkit.analysis.goodput import Slo, good
+from labkit.analysis.goodput import good
+from labkit.analysis.slo import Slo
 from labkit.analysis.tables import typed_frame
 from labkit.core.chat import Model
-from labkit.core.errors import BadInput
 from labkit.core.records import ChunkRecord, StepRecord
-from labkit.experiments.design import Block, Design
-from labkit.experiments.load import AT_MOST, LoadPass, condition_of
-from labkit.experiments.load_asked import LoadAsked
+from labkit.experiments.capacity_asked import CapacityPass, next_level
+from labkit.experiments.design import Block
 from labkit.experiments.many_agents import measure_load
 from labkit.experiments.rows import Rows
 from labkit.experiments.serving import Served
 from labkit.experiments.session import Session
-
-
-@dataclass(frozen=True, kw_only=True)
-class CapacityPass(LoadPass):
-    """A search from one agent up to `max_agents`; each level gets `repeats` windows."""
-
-    slo: Slo
-    max_agents: int
-    repeats: int = 1
-
-    @property
-    def count(self) -> int:
-        """Seconds of the windows of the longest search there can be."""
-        return probes_at_most(self.max_agents) * self.repeats * super().count
-
-    def probe(self, agents: int, number: int) -> LoadPass:
-        """The `number`-th window with so many agents."""
-        return LoadPass(**{**given(self), "agents": agents, "number": number, "condition": condition_of(agents)})
-
-
-def given(load: LoadPass) -> dict[str, Any]:
-    """What a load was made with."""
-    return {each.name: getattr(load, each.name) for each in dataclasses.fields(LoadPass) if each.init}
-
-
-@dataclass(frozen=True, kw_only=True)
-class CapacityAsked(LoadAsked):
-    """`ttft`, `itl` (seconds) and `share`: the objective, as `analysis.goodput.Slo`. `max_agents`: where to stop."""
-
-    arms: tuple[str, ...] = ("base", "prefix")
-    ttft: float = 3.0
-    itl: float = 0.5
-    share: float = 0.9
-    max_agents: int = 8
-
-    @property
-    def slo(self) -> Slo:
-        """The objective. Raises BadInput."""
-        return Slo(ttft_s=self.ttft, itl_s=self.itl, share=self.share)
-
-    def design(self) -> Design:
-        """One search per arm. Raises BadInput and UnknownName."""
-        if not 1 <= self.max_agents <= AT_MOST:
-            raise BadInput("max_agents", self.max_agents, f"1 to {AT_MOST}")
-        search = CapacityPass(
-            **{**given(self.load(1)), "condition": ""}, slo=self.slo, max_agents=self.max_agents, repeats=self.repeats
-        )
-        return Design(self.order(1), lambda _: (search,))
 
 
 async def search_capacity(session: Session, block: Block, served: Served, client: Model, each: CapacityPass) -> None:
@@ -93,24 +41,3 @@ def count_good(rows: Sequence[Rows], slo: Slo) -> int:
     steps = typed_frame(StepRecord, [each.step for each in rows])
     chunks = typed_frame(ChunkRecord, [chunk for each in rows for chunk in each.chunks])
     return int(good(steps, chunks, slo).sum()) if rows else 0
-
-
-def next_level(holds: Mapping[int, bool], most: int) -> int | None:
-    """The level to probe next; None when it is known where the objective breaks, or that it does not up to `most`."""
-    best = max((level for level, held in holds.items() if held), default=0)
-    broken = min((level for level, held in holds.items() if not held and level > best), default=None)
-    if broken is None:
-        return None if best == most else min(max(1, 2 * best), most)
-    return None if broken - best == 1 else (best + broken) // 2
-
-
-def probes_at_most(most: int) -> int:
-    """Levels of the longest search up to `most`: as if the objective broke at the worst place for it."""
-    return max(len(_path(capacity, most)) for capacity in range(most + 1))
-
-
-def _path(capacity: int, most: int) -> dict[int, bool]:
-    holds: dict[int, bool] = {}
-    while (level := next_level(holds, most)) is not None:
-        holds[level] = level <= capacity
-    return holds

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from labkit.core.errors import BadInput
 from labkit.engines.client import EngineClient
-from labkit.experiments.capacity import CapacityPass, search_capacity
+from labkit.experiments.capacity import search_capacity
+from labkit.experiments.capacity_asked import CapacityPass
 from labkit.experiments.design import Block, Pass
 from labkit.experiments.load import LoadPass
 from labkit.experiments.many_agents import measure_load

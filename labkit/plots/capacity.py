@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from labkit.analysis.capacity import CapacityRow
 from labkit.analysis.format import missing
-from labkit.analysis.goodput import Slo
+from labkit.analysis.slo import Slo
 from labkit.plots.frame import Caption, framed, sentence
 from labkit.plots.theme import MUTED, Mode, arm_color, arm_marker, arm_order
 
