@@ -12,7 +12,7 @@ _FORMATS = "csv, parquet, json, aiperf, llmd, otlp, perfetto, or all (a folder e
 _EXAMPLES = (
     "Examples: [bold]labkit export latest --format csv --out results[/bold]; "
     "[bold]labkit export latest --format perfetto[/bold], then open trace.json at ui.perfetto.dev; "
-    "[bold]labkit export latest --format aiperf --out DIR[/bold], then aiperf plot --paths DIR/*"
+    "[bold]labkit export latest --format aiperf --out DIR[/bold], then aiperf plot DIR"
 )
 _OPENS = {
     "aiperf": "A folder per arm, condition, cache state and repeat: `aiperf plot` and whatever reads AIPerf's exports.",

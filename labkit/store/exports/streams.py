@@ -53,7 +53,7 @@ def _segments(chunks: pa.Table) -> dict[tuple[Any, ...], list[slice]]:
     """Where each stream lies, by its step's key: it starts where the position in the stream does not grow."""
     index = chunks["index"].to_numpy()
     starts = np.flatnonzero(np.diff(index, prepend=index[:1]) <= 0)
-    ends = np.append(starts[1:], len(index))
+    ends = np.append(starts, len(index))[1:]
     found: dict[tuple[Any, ...], list[slice]] = defaultdict(list)
     heads = chunks.select(_KEY).take(pa.array(starts)).to_pylist()
     for head, start, end in zip(heads, starts, ends, strict=True):
