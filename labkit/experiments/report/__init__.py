@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from labkit.experiments.comparison import RunComparison, compare_runs
+from labkit.experiments.report.compared import comparison_page
 from labkit.experiments.report.contents import run_page
 from labkit.experiments.report.material import Material
 from labkit.experiments.report.page import write
@@ -18,3 +20,13 @@ REPORT = "report.html"
 def write_report(run: Run, out: Path | None = None) -> Path:
     """Write the run's report to `out`, by default into its folder; returns the file. Raises LabError."""
     return write(run_page(Material(run)), out or run.folder / REPORT)
+
+
+def write_comparison(a: Run, b: Run, out: Path) -> Path:
+    """Write the comparison of run B with run A to `out`; returns the file. Raises LabError."""
+    return write_comparison_of(compare_runs(a, b), out)
+
+
+def write_comparison_of(found: RunComparison, out: Path) -> Path:
+    """Write a comparison that was made already to `out`; returns the file. Raises LabError."""
+    return write(comparison_page(found), out)

@@ -23,11 +23,12 @@ def dictionary() -> Section:
         "The run's folder holds these tables as Parquet; `labkit export` writes them as CSV, JSON or Parquet, with "
         "columns.json beside them. Not measured is null in every table, never 0."
     )
-    folded = (More(f"{name}: {_MEANING[name]}", (_grid(record),)) for name, record in declared.items())
+    folded = (More(f"{name}: {_MEANING[name]}", (columns_grid(record),)) for name, record in declared.items())
     return Section("columns", "Data dictionary", (words, *folded))
 
 
-def _grid(record: type[Record]) -> Grid:
+def columns_grid(record: type[Record]) -> Grid:
+    """The columns that a record declares."""
     rows = tuple(
         (column.name, column.dtype, column.unit, "may be null" if column.nullable else "", column.meaning)
         for column in columns_of(record)
