@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
@@ -27,15 +28,29 @@ Row = dict[str, Any]
 
 def show_interference(run: Run, console: Console, *, as_json: bool = False) -> None:
     """The table of `labkit.analysis.interference`, then what every run says last."""
-    rows = interference(run.steps(), run.chunks(), windows(run.events()))
-    console.print(interference_table(rows))
+    rows = print_interference(run, console)
     ending(run, console)
     if as_json:
-        say_json(run, levels=json.loads(rows.to_json(orient="records")))
+        say_json(run, levels=_plain(rows))
+
+
+def print_interference(run: Run, console: Console) -> pd.DataFrame:
+    """The table alone; returns its rows."""
+    rows = interference(run.steps(), run.chunks(), windows(run.events()))
+    console.print(interference_table(rows))
+    return rows
 
 
 def show_capacity(run: Run, console: Console, *, as_json: bool = False) -> None:
-    """Every level, the capacity of each arm, then what every run says last."""
+    """Every level and the capacity of each arm, then what every run says last."""
+    levels, found = print_capacity(run, console)
+    ending(run, console)
+    if as_json:
+        say_json(run, capacity=_plain(found), levels=_plain(levels))
+
+
+def print_capacity(run: Run, console: Console) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The tables alone; returns the levels and the capacity of each arm."""
     slo = slo_of(run)
     steps, chunks, spans = run.steps(), run.chunks(), windows(run.events())
     levels, found = goodput(steps, chunks, spans, slo), capacity(steps, chunks, spans, slo)
@@ -43,9 +58,7 @@ def show_capacity(run: Run, console: Console, *, as_json: bool = False) -> None:
     for row in found.to_dict("records"):
         record = CapacityRow.from_dict({str(k): None if missing(v) else v for k, v in row.items()})
         console.print(Text.assemble((record.arm, "bold"), f": {record}"), soft_wrap=True)
-    ending(run, console)
-    if as_json:
-        say_json(run, capacity=json.loads(found.to_json(orient="records")), levels=_plain(levels))
+    return levels, found
 
 
 def slo_of(run: Run) -> Slo:
@@ -145,3 +158,10 @@ def _words(records: list[Row]) -> str:
 def _first(records: list[Row]) -> list[Row]:
     """One row of each arm."""
     return list({row["arm"]: row for row in records}.values())
+
+
+PRINTED: dict[str, Callable[[Run, Console], object]] = {
+    "interference": print_interference,
+    "capacity": print_capacity,
+}
+"""Experiments whose rows one table of arms would mix up, and what prints theirs."""

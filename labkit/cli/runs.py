@@ -64,6 +64,11 @@ def show(run: RunName) -> None:
     if steps.empty:
         console.print("No step has finished.")
         return
+    from labkit.cli.load_view import PRINTED  # here: scipy would slow down every other command
+
+    if own := PRINTED.get(opened.info.experiment):
+        own(opened, console)
+        return
     console.print(arm_table_view(arm_table(steps, opened.chunks()), console.width))
     kinds = acceptance_by_kind(steps)
     if len(kinds):
