@@ -1,7 +1,7 @@
 """A run as the requests that it sent, and the cells that belong together: what every exchange format starts from.
 
-Those formats describe one benchmark of one setting. A run has many, so it is cut into *cells*: one arm, condition,
-cache state and repeat. Pooling arms would be meaningless, pooling cold with warm misleading.
+Those formats describe one benchmark of one setting. A run has many, so it is cut into *cells*: one arm, condition, way
+of replaying, cache state and repeat. Pooling arms would be meaningless, pooling cold with warm misleading.
 """
 
 from __future__ import annotations
@@ -25,14 +25,21 @@ class Cell(NamedTuple):
 
     arm: str
     condition: str
+    mode: str
+    history: str
     cache: str
     repeat: int
 
     @property
+    def variation(self) -> str:
+        """`prefix+pd,agents=4,cold`: without the repeat; `pinned` and `live` stand there where they apply."""
+        unusual = (word for word in (self.mode, self.history) if word in ("pinned", "live"))
+        return ",".join(filter(None, (self.arm, self.condition, *unusual, self.cache)))
+
+    @property
     def label(self) -> str:
         """`prefix+pd,agents=4,cold,repeat=0`: also the name of its folder or file."""
-        words = ",".join(filter(None, (self.arm, self.condition, self.cache, f"repeat={self.repeat}")))
-        return re.sub(r"[^A-Za-z0-9+=.,_-]", "_", words)
+        return re.sub(r"[^A-Za-z0-9+=.,_-]", "_", f"{self.variation},repeat={self.repeat}")
 
 
 class Session(NamedTuple):
@@ -54,7 +61,8 @@ class Request:
 
     @cached_property
     def cell(self) -> Cell:
-        return Cell(self.step.arm, self.step.condition, self.step.cache, self.step.repeat)
+        step = self.step
+        return Cell(step.arm, step.condition, step.mode, step.history, step.cache, step.repeat)
 
     @cached_property
     def session(self) -> Session:

@@ -77,7 +77,7 @@ def _run_info(info: RunInfo, cell: Cell) -> dict[str, Any]:
         "random_seed": info.asked.get("seed"),
         "trial": cell.repeat,
         "run_label": cell.label,
-        "variation_label": ",".join(filter(None, cell[:3])),
-        "variation_values": {"arm": cell.arm, "condition": cell.condition, "cache": cell.cache},
+        "variation_label": cell.variation,
+        "variation_values": {k: v for k, v in cell._asdict().items() if k != "repeat"},
     }
     return known(values)

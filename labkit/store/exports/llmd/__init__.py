@@ -54,5 +54,5 @@ def _run(info: RunInfo, cell: Cell, mine: Sequence[Request], wall: Wall) -> dict
         "eid": info.id,
         "time": {"start": wall.iso(start), "end": wall.iso(end), "duration": f"PT{end - start:.6f}S"},
         "description": f"labkit {info.experiment}: {cell.label}",
-        "keywords": ["labkit", info.experiment, *filter(None, cell[:3])],
+        "keywords": ["labkit", info.experiment, *cell.variation.split(",")],
     }

@@ -13,7 +13,7 @@ from labkit.core.records import StepRecord
 from labkit.store.exports.requests import Request
 
 _OWN = (
-    "arm", "task", "recording", "condition", "cache", "repeat", "turn", "kind", "warmup", "history", "switched_by",
+    "arm", "task", "recording", "condition", "cache", "repeat", "turn", "kind", "warmup", "mode", "history", "switched_by",
     "engine", "queue_s", "prefill_s", "transfer_s", "decode_s", "send_lag_s", "ceiling_tokens", "transferred_tokens",
     "drafts", "drafted_tokens", "accepted_tokens",
 )  # fmt: skip

@@ -13,7 +13,7 @@ from labkit.store.exports.tool_times import tool_time
 
 _BEFORE = ("queue", "prefill", "transfer")
 _TOLD = (
-    "task", "recording", "condition", "cache", "repeat", "turn", "warmup", "prompt_tokens", "cached_tokens",
+    "task", "recording", "condition", "cache", "repeat", "turn", "warmup", "mode", "prompt_tokens", "cached_tokens",
     "ceiling_tokens", "transferred_tokens", "completion_tokens", "reasoning_tokens", "drafts", "drafted_tokens",
     "accepted_tokens", "finish_reason", "tool_name", "tool_s", "tool_bytes", "send_lag_s", "engine",
 )  # fmt: skip

@@ -40,11 +40,11 @@ def test_conditions_cache_states_and_repeats_are_not_mixed():
 
     cells = by_cell([
         request(condition="agents=4"), request(condition="agents=8"), request(cache="warm"), request(repeat=1),
-        request(arm="prefix+pd", condition="method=a/b"),
+        request(arm="prefix+pd", condition="method=a/b"), request(mode="pinned", history="live"),
     ])  # fmt: skip
     assert [cell.label for cell in cells] == [
         "base,agents=4,cold,repeat=0", "base,agents=8,cold,repeat=0", "base,warm,repeat=0", "base,cold,repeat=1",
-        "prefix+pd,method=a_b,cold,repeat=0",
+        "prefix+pd,method=a_b,cold,repeat=0", "base,pinned,live,cold,repeat=0",
     ]  # fmt: skip
 
 
