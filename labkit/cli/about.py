@@ -8,7 +8,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from labkit.cli.notes import notes
+from labkit.cli.notes import client_line, notes
 from labkit.experiments.words import asked_in_words, replayed_in_words
 from labkit.store.runs import Run
 
@@ -36,6 +36,7 @@ def _facts(run: Run) -> Iterator[tuple[str, Text]]:
     if replayed := replayed_in_words(info.experiment, info.asked):
         yield "replayed", Text(replayed)
     yield "on", Text(_machine(info.fingerprint))
+    yield "client", Text(client_line(run))
     yield "folder", Text(str(run.folder))
     for problem in run.problems():
         yield "damage", Text(problem, "red")

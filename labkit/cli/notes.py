@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from labkit.analysis.client_bound import client_bound
 from labkit.store.runs import Run
 
 
@@ -14,6 +15,12 @@ def notes(run: Run) -> list[str]:
     """The lines, each once."""
     note = run.info.note
     return list(dict.fromkeys((*note.splitlines(), *_deaths(run, note))))
+
+
+def client_line(run: Run) -> str:
+    """What the client says of itself: median and p99 of what delays its stamps, and its CPU."""
+    verdict = client_bound(run.steps(), run.chunks(), run.samples())
+    return f"{'the bottleneck: ' if verdict.bound else ''}{verdict.described()} (median / p99)"
 
 
 def _deaths(run: Run, note: str) -> Iterator[str]:

@@ -1,11 +1,14 @@
-"""What a run has to say of itself once all is measured: counters that began anew, passes not cold, drift.
+"""What a run has to say of itself once all is measured: counters that began anew, passes not cold, drift, a client that
+was the bottleneck, a tokenizer that counts otherwise than the engine.
 
 These do not change how the run ended; they change how far its numbers are to be trusted.
 """
 
 from __future__ import annotations
 
+from labkit.analysis.client_bound import client_bound
 from labkit.analysis.drift import drift
+from labkit.analysis.retokenized import retokenized
 from labkit.experiments.cold import evidence, resets
 from labkit.store.runs import Run
 
@@ -24,4 +27,6 @@ def remarks(run: Run) -> list[str]:
         if each.found
     ]
     found = drift(steps)
-    return said + ([found.in_words()] if found and found.notable else [])
+    said += [found.in_words()] if found and found.notable else []
+    client = client_bound(steps, run.chunks(), run.samples())
+    return [*said, *filter(None, (client.in_words(), retokenized(steps).in_words()))]
