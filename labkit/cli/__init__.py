@@ -20,7 +20,25 @@ app = typer.Typer(
     help="Which of prefix caching, prefill/decode split and speculation pays for your agent, measured and paired.",
 )
 
-_GROUPS = ("models", "plan", "fleet", "agent", "replay", "run", "runs", "export", "cost", "claims")
+_GROUPS = (
+    "models",
+    "plan",
+    "fleet",
+    "agent",
+    "replay",
+    "run",
+    "run_factorial",
+    "run_interference",
+    "run_capacity",
+    "run_steps",
+    "run_speculation",
+    "runs",
+    "report",
+    "compare",
+    "export",
+    "cost",
+    "claims",
+)
 """Modules of this package with a `register(app)` function, in the order of the help page."""
 
 

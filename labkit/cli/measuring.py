@@ -15,7 +15,7 @@ import signal
 from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import typer
 from rich.console import Console
@@ -58,7 +58,7 @@ def measure(experiment: str, asked: Asked, *, attached: list[str], as_json: bool
     conduct(work, partial(show, as_json=as_json), job=asked.job, as_json=as_json)
 
 
-def conduct(work: Work, shown: Shown, *, job: str | None, as_json: bool) -> None:
+def conduct(work: Work, shown: Shown, *, job: str | None, as_json: bool) -> NoReturn:
     """Do the work with its progress drawn, then show the run, also one that Ctrl-C ended.
 
     Raises typer.Exit with the status of the module's table. `job`: whose run it is, when a page started it.

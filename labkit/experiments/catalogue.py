@@ -13,6 +13,11 @@ from typing import Any
 from labkit.core.names import pick
 from labkit.core.records import Record
 from labkit.experiments.asked import Asked
+from labkit.experiments.capacity_asked import CapacityAsked
+from labkit.experiments.factorial import FactorialAsked
+from labkit.experiments.interference import InterferenceAsked
+from labkit.experiments.speculation import SpeculationAsked
+from labkit.experiments.steps import StepsAsked
 
 QUICK_ARMS = ("base", "prefix", "spec", "prefix+spec", "pd", "all")
 QUICK_STEPS = 8
@@ -86,6 +91,46 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         takes="arms x repeats x the length of the recording",
         defaults={"profile": DEFAULT_PROFILE, "arms": ("base", "prefix")},
         argument="recording",
+    ),
+    Experiment(
+        name="factorial",
+        question="Which layers pay off, alone and together? Eight arms on the same requests; gains with intervals.",
+        command=("run", "factorial"),
+        takes="about 25 minutes on two cores; says so before it starts, and can be resumed",
+        record=FactorialAsked,
+        defaults={"profile": DEFAULT_PROFILE},
+    ),
+    Experiment(
+        name="steps",
+        question="How does the cost of an agent grow with its steps, and what does prefix caching leave of it?",
+        command=("run", "steps"),
+        takes="about 8 minutes on two cores",
+        record=StepsAsked,
+        defaults={"profile": DEFAULT_PROFILE},
+    ),
+    Experiment(
+        name="speculation",
+        question="Which drafter guesses what: by kind of step and depth of turn, and where does it cost time?",
+        command=("run", "speculation"),
+        takes="about 5 minutes a drafter on two cores",
+        record=SpeculationAsked,
+        defaults={"profile": DEFAULT_PROFILE},
+    ),
+    Experiment(
+        name="interference",
+        question="How much do agents slow each other down, and does splitting prefill from decode help?",
+        command=("run", "interference"),
+        takes="arms x levels x a window of a minute, and the engines' starts",
+        record=InterferenceAsked,
+        defaults={"profile": DEFAULT_PROFILE},
+    ),
+    Experiment(
+        name="capacity",
+        question="How many agents can an engine serve well enough?",
+        command=("run", "capacity"),
+        takes="arms x up to 6 windows of a minute, and the engines' starts",
+        record=CapacityAsked,
+        defaults={"profile": DEFAULT_PROFILE},
     ),
 )
 

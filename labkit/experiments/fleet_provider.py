@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import Any
 
 from labkit.core.arms import Arm
-from labkit.core.errors import EngineBusy, EngineDied, EngineError, UnknownName
+from labkit.core.errors import EngineBusy, EngineDied, EngineError, PortInUse, UnknownName
 from labkit.core.progress import OnProgress, silent
 from labkit.engines.fleet import Fleet
 from labkit.engines.machine import usable_cores
@@ -27,6 +27,8 @@ from labkit.experiments.fingerprint import fingerprint
 from labkit.experiments.serving import Served, SwitchedBy
 
 _LOG_LINES = 20
+_STARTS = 3
+"""So often is an engine started whose port somebody took between its choice and its use."""
 
 
 class FleetProvider:
@@ -42,6 +44,7 @@ class FleetProvider:
         self._current: Engine | None = None
         self._started: dict[str, Engine] = {}
         self._refused: dict[str, EngineError] = {}
+        self._trouble: list[str] = []
 
     def plan(self, arm: Arm, spec_method: str | None = None) -> Plan:
         """The plan of this arm on this machine's cores. Raises UnknownName for a drafter that the profile has not."""
@@ -76,7 +79,7 @@ class FleetProvider:
         if plan.key in self._refused:
             raise self._refused[plan.key]
         try:
-            engine = await self._fleet.up(plan, on_progress, adopt=False)
+            engine = await self._up(plan, on_progress)
         except EngineError as error:
             self._refused[plan.key] = error
             raise
@@ -84,10 +87,22 @@ class FleetProvider:
             self._started[engine.id] = engine
         return engine
 
+    async def _up(self, plan: Plan, on_progress: OnProgress) -> Engine:
+        """Start it; again, with other ports, when one was taken meanwhile. Raises EngineError."""
+        self._trouble = []
+        while True:
+            try:
+                return await self._fleet.up(plan, on_progress, adopt=False)
+            except PortInUse as error:
+                if len(self._trouble) == _STARTS - 1 or set(plan.port_names) <= set(plan.fixed):
+                    raise
+                self._trouble.append(f"its engine was started again with other ports: {error.message}")
+
     def _served(self, engine: Engine, arm: Arm) -> Served:
         salted = not self._strict and not arm.prefix_caching
         switched_by: SwitchedBy = "salt" if salted else "flag"
         block_size = self._profile.engine.flags.get("block-size")
+        trouble, self._trouble = self._trouble, []
         return Served(
             engine=engine.id,
             base_url=engine.base_url,
@@ -100,6 +115,7 @@ class FleetProvider:
             plan=engine.plan.to_dict(),
             ours=engine.id in self._started,
             neighbours=tuple(other.id for other in self._fleet.ps() if other.alive and other.id != engine.id),
+            trouble=tuple(trouble),
         )
 
     def locked(self, served: Served, owner: str) -> AbstractContextManager[object]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from statistics import fmean
 
@@ -16,10 +16,12 @@ class Forecast:
     """What is left to do, and what such things took so far. Mutable: the runner tells it what happened.
 
     `steps_left`: by arm. `starts`: for each block, seconds of the engine start before it; 0 where none is needed.
+    `expected`: seconds of a step by arm, as far as they are known from elsewhere, until the arm has steps of its own.
     """
 
     steps_left: dict[str, int]
     starts: list[float]
+    expected: Mapping[str, float] = field(default_factory=dict)
     _steps: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
 
     def step_took(self, arm: str, seconds: float) -> None:
@@ -35,12 +37,12 @@ class Forecast:
         self.steps_left[arm] = 0
 
     def eta_s(self) -> float:
-        """Seconds left: each arm's own mean step (else the mean of all), plus the engines that must still start."""
+        """Seconds left: each arm's mean step (own, expected, or of all), plus the engines that must still start."""
         return sum(self.starts) + sum(left * self._step_s(arm) for arm, left in self.steps_left.items())
 
     def _step_s(self, arm: str) -> float:
         of_all = _mean((seconds for some in self._steps.values() for seconds in some), GUESS_STEP_S)
-        return _mean(self._steps.get(arm, ()), of_all)
+        return _mean(self._steps.get(arm, ()), self.expected.get(arm, of_all))
 
 
 def _mean(values: Iterable[float], otherwise: float) -> float:

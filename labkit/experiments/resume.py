@@ -77,27 +77,42 @@ async def resume_design(
     on_progress: OnProgress = silent,
     on_created: OnCreated = lambda _: None,
     clock: Clock | None = None,
+    expected: Mapping[str, float] | None = None,
 ) -> Run:
     """Measure what is left of a run, in its own folder, as `run_design` would have. `design`: that of its `asked`.
 
     `anyway`: go on although something that the fingerprint tells is not as it was; the note says what. Raises BadInput
     for a run that is done, LabError for one that still goes on or that ran on something else.
     """
-    check(design)
     clock = clock or SystemClock()
     store = store or RunStore(clock=clock)
-    refuse(run)
+    rest = remaining(run, design, provider, anyway=anyway)
     differs = differences(run, design, provider)
-    if differs and not anyway:
-        raise LabError(f"Run {run.id} ran on something else: {_in_words(differs)}.", _ANYWAY)
     with store.resume(run, differs=[each._asdict() for each in differs]) as writer:
         on_created(writer.folder)
         was = before(run.events())
         _void(writer, was)
         was.tally.remarks += _remarks(differs)
-        rest = dataclasses.replace(design, done=frozenset(was.done))
-        await conduct(writer, rest, provider, keep=keep, on_progress=on_progress, clock=clock, tally=was.tally)
+        await conduct(
+            writer,
+            rest,
+            provider,
+            keep=keep,
+            on_progress=on_progress,
+            clock=clock,
+            tally=was.tally,
+            expected=expected,
+        )
     return store.open(writer.folder)
+
+
+def remaining(run: Run, design: Design, provider: EngineProvider, *, anyway: bool = False) -> Design:
+    """The design without what the run has done; nothing is started or written. Raises as `resume_design` does."""
+    check(design)
+    refuse(run)
+    if (differs := differences(run, design, provider)) and not anyway:
+        raise LabError(f"Run {run.id} ran on something else: {_in_words(differs)}.", _ANYWAY)
+    return dataclasses.replace(design, done=frozenset(before(run.events()).done))
 
 
 _ANYWAY = "Put it back as it was; or go on all the same with --resume-anyway, and the run's note will say so."

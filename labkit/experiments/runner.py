@@ -5,7 +5,7 @@ design orders the blocks, serving has the engines, block measures, verdict says 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -72,17 +72,18 @@ async def run_design(
     on_progress: OnProgress = silent,
     on_created: OnCreated = lambda _: None,
     clock: Clock | None = None,
+    expected: Mapping[str, float] | None = None,
 ) -> Run:
     """Measure a design's blocks in their order, as `run_replay` does. `asked`: what `run.json` keeps of the question.
 
-    `keep`: leave the last engine up when all went well.
+    `keep`: leave the last engine up when all went well. `expected`: seconds of a step by arm, for the time left.
     """
     check(design)
     clock = clock or SystemClock()
     store = store or RunStore(clock=clock)
     with store.create(experiment, asked.to_dict(), fingerprint_of(design, provider)) as writer:
         on_created(writer.folder)
-        await conduct(writer, design, provider, keep=keep, on_progress=on_progress, clock=clock)
+        await conduct(writer, design, provider, keep=keep, on_progress=on_progress, clock=clock, expected=expected)
     return store.open(writer.id)
 
 
@@ -95,9 +96,10 @@ async def conduct(
     on_progress: OnProgress,
     clock: Clock,
     tally: Tally | None = None,
+    expected: Mapping[str, float] | None = None,
 ) -> None:
     """Measure what is left of a design, and end the run. `tally`: what an earlier part of it has measured."""
-    session = _session(writer, design, provider, on_progress, clock)
+    session = _session(writer, design, provider, on_progress, clock, expected or {})
     session.tally = tally or session.tally
     async with sampled(writer, clock):
         await _through(session, keep)
@@ -125,12 +127,17 @@ def _recordings(design: Design, block: Block) -> list[Recording]:
 
 
 def _session(
-    writer: RunWriter, design: Design, provider: EngineProvider, on_progress: OnProgress, clock: Clock
+    writer: RunWriter,
+    design: Design,
+    provider: EngineProvider,
+    on_progress: OnProgress,
+    clock: Clock,
+    expected: Mapping[str, float],
 ) -> Session:
     left, total = dict.fromkeys(design.labels, 0), design.total
     for number, block in enumerate(design.blocks):
         left[block.label] += design.count(number)
-    forecast = Forecast(left, starts(design, provider))
+    forecast = Forecast(left, starts(design, provider), expected)
     reporter = Reporter(writer, forecast, total, on_progress, done=total - sum(left.values()))
     return Session(writer, design, provider, reporter, clock)
 

@@ -26,7 +26,7 @@ from labkit.store.jsonl import cannot_write, to_json
 from labkit.store.migrations import RUN_UPGRADES, known_schema, upgraded
 
 RUN, EVENTS, RECORDINGS, LOGS = "run.json", "events.jsonl", "recordings.jsonl", "logs"
-_SAME_PROCESS_S = 2.0
+SAME_PROCESS_S = 2.0
 """Start times of one process differ by less: they move with adjustments of the wall clock."""
 
 
@@ -45,7 +45,7 @@ class Owner:
         """Whether this very process still runs on this machine. A killed one that nobody has reaped does not."""
         try:
             process = psutil.Process(self.pid)
-            same = abs(process.create_time() - self.started) < _SAME_PROCESS_S
+            same = abs(process.create_time() - self.started) < SAME_PROCESS_S
             return same and process.status() != psutil.STATUS_ZOMBIE
         except psutil.Error:
             return False
