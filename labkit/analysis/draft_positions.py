@@ -14,9 +14,9 @@ from typing import Any
 
 import pandas as pd
 
-from labkit.analysis.drafters import NONE, method_of
 from labkit.analysis.tables import typed_frame
 from labkit.core.columns import column
+from labkit.core.conditions import method_of
 from labkit.core.records import Record
 
 
@@ -39,7 +39,7 @@ def position_table(counters: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
         method = method_of(str(event.get("condition") or ""))
         for process in event.get("processes", {}).values():
             grown = process["growth"]
-            if not method or method.startswith(NONE) or not grown.get("accepted_per_position"):
+            if not method or not grown.get("accepted_per_position"):
                 continue
             drafts[method] += grown["drafts"] or 0
             for place, count in enumerate(grown["accepted_per_position"], 1):

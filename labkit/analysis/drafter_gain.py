@@ -14,15 +14,15 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from labkit.analysis.drafters import METHOD, NONE, by_method, groups
+from labkit.analysis.drafters import by_method, groups
 from labkit.analysis.latency import e2e
 from labkit.analysis.ratios import MIN_STEPS, Ratio, ratio_of_sums
 from labkit.analysis.tables import STEP_KEY, Floats, floats, is_finished, measured, numbers, share, typed_frame
 from labkit.core.columns import column
+from labkit.core.conditions import is_reference, of_reference
 from labkit.core.records import Record
 
 PAIR_KEY = [name for name in STEP_KEY if name != "condition"]
-_FOR = f"{METHOD}{NONE} for "
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,13 +60,8 @@ def gain_table(steps: pd.DataFrame) -> pd.DataFrame:
 
 def reference(steps: pd.DataFrame, method: str) -> pd.DataFrame:
     """The rows without speculation that this drafter is compared with; empty when there are none."""
-    own = steps["condition"].map(lambda text: text.startswith(_FOR) and method in text.removeprefix(_FOR).split("+"))
-    return steps[own] if own.any() else steps[steps["condition"] == METHOD + NONE]
-
-
-def reference_condition(methods: tuple[str, ...] = ()) -> str:
-    """The condition of a reference. `methods`: the drafters whose engine settings it has, where not everybody's."""
-    return _FOR + "+".join(methods) if methods else METHOD + NONE
+    own = steps["condition"].map(lambda text: is_reference(text, method)).astype(bool)
+    return steps[own] if own.any() else steps[steps["condition"] == of_reference()]
 
 
 def _row(method: str, by: str, group: str, pairs: pd.DataFrame) -> GainRow:

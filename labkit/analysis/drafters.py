@@ -15,12 +15,9 @@ import pandas as pd
 from labkit.analysis.ratios import MIN_STEPS, ratio_of_sums
 from labkit.analysis.tables import is_finished, measured, numbers, total_tokens, typed_frame
 from labkit.core.columns import column
+from labkit.core.conditions import method_of
 from labkit.core.records import KINDS, Record
 
-METHOD = "method="
-"""How a condition names the drafter."""
-NONE = "none"
-"""The drafter of the reference: no speculation."""
 TURNS: tuple[tuple[str, int, int | None], ...] = (("1-5", 1, 5), ("6-20", 6, 20), ("21+", 21, None))
 """Groups of turns: name, first and last turn; None: to the end."""
 
@@ -60,16 +57,11 @@ def drafter_table(steps: pd.DataFrame) -> pd.DataFrame:
     return typed_frame(DrafterRow, rows)
 
 
-def method_of(condition: str) -> str:
-    """`ngram` of `method=ngram`; empty for another condition."""
-    return condition.removeprefix(METHOD) if condition.startswith(METHOD) else ""
-
-
 def by_method(steps: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     """Each drafter with its rows, in the order in which they first came; the reference is not one."""
     methods = steps["condition"].map(method_of)
     for method in methods.unique():
-        if method and not method.startswith(NONE):
+        if method:
             yield method, steps[methods == method]
 
 

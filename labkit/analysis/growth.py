@@ -31,6 +31,8 @@ MIN_UNITS = 3
 """Fewer tasks, or repeats, have no interval."""
 MEASURES = ("prompt_computed", "e2e_s")
 TOO_FEW = "too few to tell"
+_EXACT = 1e-9
+"""A slope this near to 1 is 1 and rounding."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,6 +164,6 @@ def _slopes(of: pd.DataFrame, measure: str, unit: list[str]) -> Floats:
 def _verdict(low: float | None, high: float | None) -> str:
     if low is None or high is None:
         return TOO_FEW
-    if low > 1:
+    if low > 1 + _EXACT:
         return "faster than the steps"
-    return "slower than the steps" if high < 1 else "not to be told from in step with them"
+    return "slower than the steps" if high < 1 - _EXACT else "not to be told from in step with them"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
@@ -10,18 +9,13 @@ import pandas as pd
 
 from labkit.analysis.latency import e2e
 from labkit.analysis.tables import is_finished, measured, numbers
+from labkit.core.conditions import steps_of
 
 PASS_KEY = ["arm", "task", "recording", "agent", "condition", "cache", "repeat"]
 """What tells passes apart."""
 TOTALS = ("prompt_sent", "prompt_computed", "generated", "e2e_s", "with_tools_s", "prefill_s", "peak_context")
 """Columns of a pass that are null unless every step of it was measured."""
-_STEPS = re.compile(r"steps=(\d+)")
 _KV_GAUGE = "vllm:kv_cache_usage_perc"
-
-
-def condition_of(steps: int) -> str:
-    """The condition of a pass that is cut after so many steps."""
-    return f"steps={steps}"
 
 
 def passes(steps: pd.DataFrame, samples: pd.DataFrame | None = None) -> pd.DataFrame:
@@ -30,7 +24,7 @@ def passes(steps: pd.DataFrame, samples: pd.DataFrame | None = None) -> pd.DataF
     `whole`: all N steps finished. `kv_usage`: highest sample of the engine's gauge while the pass ran, NaN for none.
     """
     kept = measured(steps)
-    kept = kept[kept["condition"].map(lambda text: bool(_STEPS.fullmatch(text))).astype(bool)]
+    kept = kept[kept["condition"].map(lambda text: steps_of(text) is not None).astype(bool)]
     rows = [{**dict(zip(PASS_KEY, key, strict=True)), **_totals(of, samples)} for key, of in kept.groupby(PASS_KEY)]
     table = pd.DataFrame(rows, columns=[*PASS_KEY, "steps", "whole", *TOTALS, "kv_usage"])
     return table.astype({"steps": "int64", "whole": "bool"})
@@ -39,7 +33,7 @@ def passes(steps: pd.DataFrame, samples: pd.DataFrame | None = None) -> pd.DataF
 def _totals(of: pd.DataFrame, samples: pd.DataFrame | None) -> dict[str, Any]:
     """NaN in a step makes its sum NaN: a sum over part of the steps is no sum of the pass."""
     prompt, generated = numbers(of, "prompt_tokens"), numbers(of, "completion_tokens")
-    seconds, count = e2e(of).to_numpy(), int(of["condition"].iloc[0].partition("=")[2])
+    seconds, count = e2e(of).to_numpy(), steps_of(of["condition"].iloc[0])
     return {
         "steps": count,
         "whole": int(is_finished(of).sum()) == count,

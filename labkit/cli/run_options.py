@@ -9,6 +9,9 @@ import typer
 Profile = Annotated[
     str, typer.Option(help="Machine, model and engine: a name of `labkit plan --profiles`, or a TOML file.")
 ]
+Recordings = Annotated[str, typer.Option(help="Names of `labkit recordings`, or .jsonl files, with commas between.")]
+Repeats = Annotated[int, typer.Option(min=1, help="How often each arm, or drafter, is measured.")]
+Told = "Whose text goes into the next turn: the recorded, or the engine's own (live)."
 Steps = Annotated[int | None, typer.Option(min=1, help="Only the first so many steps of the recording.")]
 Arms = Annotated[str, typer.Option(help="Labels with commas between: base, prefix, pd, spec, prefix+spec, ..., all.")]
 SpecMethod = Annotated[str | None, typer.Option(help="Drafter of the arms with speculation; default: the profile's.")]

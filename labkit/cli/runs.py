@@ -64,7 +64,7 @@ def show(run: RunName) -> None:
     if steps.empty:
         console.print("No step has finished.")
         return
-    from labkit.cli.load_view import PRINTED  # here: scipy would slow down every other command
+    from labkit.cli.printed import PRINTED  # here: scipy would slow down every other command
 
     if own := PRINTED.get(opened.info.experiment):
         own(opened, console)

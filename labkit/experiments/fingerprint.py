@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from labkit.engines import weights
+from labkit.engines.kv_bytes import kv_bytes_per_token
 from labkit.engines.plan import Plan
 from labkit.engines.profiles import Profile
 from labkit.store.fingerprint import engine_fingerprint
@@ -27,7 +28,8 @@ def fingerprint(profile: Profile, plans: Sequence[Plan]) -> dict[str, Any]:
         key: engine_fingerprint(processes, model_hash=model_hash, chat_template=template)
         for key, processes in engines.items()
     }
-    return {"profile": profile.name, "model": profile.model.served, "engines": known}
+    kv_bytes = kv_bytes_per_token(profile)
+    return {"profile": profile.name, "model": profile.model.served, "kv_bytes_per_token": kv_bytes, "engines": known}
 
 
 def _processes(plan: Plan) -> list[dict[str, Any]]:

@@ -83,6 +83,8 @@ class EngineProvider(Protocol):
 class StaticProvider:
     """Engines that run already: label of an arm to its base URL. Starts, ends and locks nothing.
 
+    An arm with a drafter of its own may have one of its own, under `ARM DRAFTER`.
+
     An arm without prefix caching is salted per request when `salted`: the server is taken to have caching on.
     """
 
@@ -98,9 +100,9 @@ class StaticProvider:
         return [0.0] * len(arms)
 
     async def serve(self, arm: Arm, on_progress: OnProgress = silent, spec_method: str | None = None) -> Served:
-        if arm.label not in self.urls:
+        url = self.urls.get(f"{arm.label} {spec_method}", self.urls.get(arm.label, "")).rstrip("/")
+        if not url:
             raise BadInput("arms", arm.label, ", ".join(self.urls), "Name the engine of every arm that is asked for.")
-        url = self.urls[arm.label].rstrip("/")
         return Served(
             engine=url.removeprefix("http://"),
             base_url=url,

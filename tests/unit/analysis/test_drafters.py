@@ -5,8 +5,9 @@ import pytest
 from builders import a_step, frame_of
 
 from labkit.analysis.draft_positions import position_table
-from labkit.analysis.drafter_gain import gain_table, reference_condition
+from labkit.analysis.drafter_gain import gain_table
 from labkit.analysis.drafters import drafter_table
+from labkit.core.conditions import of_reference
 from labkit.core.records import StepRecord
 
 
@@ -106,7 +107,7 @@ def test_text_that_changed_is_counted_and_decode_is_told_apart_from_prefill():
 def test_a_drafter_with_engine_settings_of_its_own_is_compared_with_a_reference_that_has_them():
     rows = [drafted(t, 1, 4, 2, condition=f"method={m}") for m in ("eagle3", "ngram", "suffix") for t in range(1, 6)]
     rows += [without(t, t_end=1.75) for t in range(1, 6)]
-    rows += [without(t, condition=reference_condition(("ngram", "suffix")), t_end=2.0) for t in range(1, 6)]
+    rows += [without(t, condition=of_reference(("ngram", "suffix")), t_end=2.0) for t in range(1, 6)]
     table = gain_table(frame_of(rows))
     assert [row(table, "all", m)["gain"] for m in ("eagle3", "ngram", "suffix")] == [1.5, 2.0, 2.0]
     assert gain_table(frame_of(rows[:5])).empty

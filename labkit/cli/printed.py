@@ -1,0 +1,17 @@
+"""Experiments whose rows one table of arms would mix up, and what prints theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from rich.console import Console
+
+from labkit.cli import load_view, speculation_view, steps_view
+from labkit.store.runs import Run
+
+PRINTED: Final[dict[str, Callable[[Run, Console], object]]] = {
+    **load_view.PRINTED,
+    "steps": steps_view.print_run,
+    "speculation": speculation_view.print_run,
+}
