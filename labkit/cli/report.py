@@ -18,6 +18,9 @@ def register(app: typer.Typer) -> None:
 def report(
     run: RunName = "latest",
     out: Annotated[Path | None, typer.Option(help="File to write; default: report.html in the run's folder.")] = None,
+    price: Annotated[
+        str | None, typer.Option(help="Add what it cost at this price: a name of `labkit cost --list`.")
+    ] = None,
     open_: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
 ) -> None:
     """Write a run as one HTML file: method, results with intervals, limits, fingerprint.
@@ -25,9 +28,11 @@ def report(
     The file holds its figures and needs no network: it can be mailed, printed and read offline.
     """
     from labkit.experiments.report import write_report  # here: plotly and scipy would slow down every other command
+    from labkit.store.prices import load_prices
     from labkit.store.runs import RunStore
 
-    path = write_report(RunStore().open(run), out)
+    prices = load_prices().named(price) if price else None
+    path = write_report(RunStore().open(run), out, prices)
     typer.echo(f"{path} ({path.stat().st_size / 1e6:.1f} MB)")
     if open_:
         typer.launch(path.resolve().as_uri())

@@ -5,8 +5,10 @@ A section is a function from what was measured (`Material`) to blocks (plain dat
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
+from labkit.core.prices import Price
 from labkit.experiments.comparison import RunComparison, compare_runs
 from labkit.experiments.report.compared import comparison_page
 from labkit.experiments.report.contents import run_page
@@ -17,9 +19,12 @@ from labkit.store.runs import Run
 REPORT = "report.html"
 
 
-def write_report(run: Run, out: Path | None = None) -> Path:
-    """Write the run's report to `out`, by default into its folder; returns the file. Raises LabError."""
-    return write(run_page(Material(run)), out or run.folder / REPORT)
+def write_report(run: Run, out: Path | None = None, prices: Mapping[str, Price] | None = None) -> Path:
+    """Write the run's report to `out`, by default into its folder; returns the file. Raises LabError.
+
+    `prices`: add what the run cost at each of these.
+    """
+    return write(run_page(Material(run, prices)), out or run.folder / REPORT)
 
 
 def write_comparison(a: Run, b: Run, out: Path) -> Path:

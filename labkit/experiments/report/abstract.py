@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from labkit.analysis.effect_words import TOO_FEW
 from labkit.analysis.format import DASH, missing, percent, times
+from labkit.analysis.outcomes import solved
 from labkit.experiments.report.english import LAYER_NAMES, counted, interval, listed, records, sentence
 from labkit.experiments.report.material import Material, Slice
-from labkit.experiments.report.results.success import outcomes, verdict
 
 _MOST = 5
 
@@ -37,14 +38,9 @@ def _what(material: Material) -> str:
 
 
 def _success(material: Material) -> str:
-    told = outcomes(material)
-    if not told:
-        return ""
-    if len(told) == 1:
-        steps = counted(told[0].get("steps") or 0, "step")
-        return f"the task was {verdict(told[0].get('reached'))} after {steps}"
-    solved = sum(bool(outcome.get("reached")) for outcome in told)
-    return f"{solved} of {counted(len(told), 'attempt')} solved their task"
+    rows = records(solved(material.outcomes))
+    said = [f"{row['arm']} solved {row['n_solved']} of {counted(row['n_attempts'], 'attempt')}" for row in rows]
+    return f"judged by the hidden checks, {listed(said)}" if said else ""
 
 
 def _effects(material: Material) -> Iterator[str]:
@@ -60,22 +56,33 @@ def _effects(material: Material) -> Iterator[str]:
 
 
 def _gains(of: Slice, rows: list[dict[str, Any]]) -> Iterator[str]:
-    """What can be told, and then what cannot: what n it would have taken is part of that."""
-    told = [_gain(row) for row in rows if not row["verdict"].startswith("too few")]
-    untold = [_gain(row) for row in rows if row["verdict"].startswith("too few")]
-    where = f" ({of.name})" if of.condition else ""
+    """What can be told, and then what cannot, with what it would have taken."""
+    told = [row for row in rows if not row["verdict"].startswith(TOO_FEW)]
+    untold = [row for row in rows if row["verdict"].startswith(TOO_FEW)]
+    where = f" ({of.condition})" if of.condition else ""
     if told:
-        yield f"end to end{where}, {listed(told)}"
+        yield f"end to end{where}, {listed(f'{_layer(row)} made a request {_gain(row)}' for row in told)}"
     if untold:
-        yield f"too few to tell{where}: {listed(untold)}"
+        said = listed(f"{_layer(row)} ({_gain(row)})" for row in untold)
+        yield f"end to end{where}, too few to tell of {said}{_needed(untold[0])}"
+
+
+def _layer(row: dict[str, Any]) -> str:
+    return LAYER_NAMES[row["term"]]
 
 
 def _gain(row: dict[str, Any]) -> str:
-    told = "" if missing(row["low"]) else f"95 % interval {interval(row)}, "
-    shows = "" if missing(row["smallest_gain"]) else f"; this n shows gains from {times(row['smallest_gain'])} on"
-    unsure = shows if row["verdict"].startswith("too few") else ""
+    span = "" if missing(row["low"]) else f"95 % interval {interval(row)}, "
     n = f"n = {counted(row['n_requests'], 'request')} of {counted(row['n_tasks'], 'task')}"
-    return f"{LAYER_NAMES[row['term']]} made a request {times(row['gain'])} as fast ({told}{n}{unsure})"
+    untold = row["verdict"].startswith(TOO_FEW) and not missing(row["smallest_gain"])
+    shows = f"; this n shows gains from {times(row['smallest_gain'])} on" if untold else ""
+    return f"{times(row['gain'])} as fast, {span}{n}{shows}"
+
+
+def _needed(row: dict[str, Any]) -> str:
+    """Without an interval: what one would have needed, in the verdict's words."""
+    _, _, why = row["verdict"].partition(": ")
+    return f": {why}" if missing(row["low"]) and why else ""
 
 
 def _together(row: dict[str, Any]) -> str:

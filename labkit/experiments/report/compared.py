@@ -11,7 +11,7 @@ from labkit.experiments.comparison import RunComparison, Side
 from labkit.experiments.report.blocks import Block, Code, Grid, Heading, More, Pairs, Points, Section, Words, either
 from labkit.experiments.report.compared_words import abstract, limits, state_name
 from labkit.experiments.report.dictionary import columns_grid
-from labkit.experiments.report.english import METRIC_NAMES, interval, p_value, records, shown
+from labkit.experiments.report.english import METRIC_NAMES, interval, p_value, reasons, records, shown, verdict_head
 from labkit.experiments.report.page import Page
 from labkit.store.fingerprint import Difference
 
@@ -76,11 +76,19 @@ def _results(found: RunComparison) -> Iterator[Block]:
     if table.empty:
         yield Words("No arm was measured in both runs in the same condition, so there is nothing to compare.", "warn")
     else:
-        yield _gains(records(table[table["headline"]]), "What B gains over A: headline metrics", _NOTE)
+        headline = records(table[table["headline"]])
+        yield _gains(headline, "What B gains over A: headline metrics", _NOTE)
+        yield from _reasons(headline)
         yield More("Other metrics", (_gains(records(table[~table["headline"]]), "Exploring: p not corrected", ""),))
         said = tuple(dict.fromkeys(note for note in table["note"] if note))
         yield from [Words(" ".join(said))] if said else []
     yield from _success(found)
+
+
+def _reasons(rows: list[dict[str, Any]]) -> Iterator[Block]:
+    said = reasons(rows, lambda row: f"{row['arm']} ({METRIC_NAMES.get(row['metric'], row['metric'])})")
+    if said:
+        yield Points(tuple(said))
 
 
 def _gains(rows: list[dict[str, Any]], caption: str, note: str) -> Grid:
@@ -98,7 +106,7 @@ def _row(row: dict[str, Any]) -> tuple[str, ...]:
         p_value(row["p_holm"] if row["headline"] else row["p"]),
         f"{row['n_requests']} / {row['n_tasks']}",
         times(row["smallest_gain"]),
-        row["verdict"],
+        verdict_head(row["verdict"]),
     )
 
 

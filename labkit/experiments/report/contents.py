@@ -14,16 +14,26 @@ from labkit.experiments.report.method import method
 from labkit.experiments.report.page import Page
 from labkit.experiments.report.reproduce import reproduce
 from labkit.experiments.report.results.arms import arms
+from labkit.experiments.report.results.drafters import drafters
 from labkit.experiments.report.results.drafts import drafts
+from labkit.experiments.report.results.drift import drift
 from labkit.experiments.report.results.gains import gains
+from labkit.experiments.report.results.gap import gap
+from labkit.experiments.report.results.growth import growth
 from labkit.experiments.report.results.latency import latency
+from labkit.experiments.report.results.ledger import ledger
+from labkit.experiments.report.results.load import company, held
+from labkit.experiments.report.results.money import cost, energy
 from labkit.experiments.report.results.success import success
 from labkit.experiments.report.results.tokens import tokens
 from labkit.experiments.report.results.turns import turns
 from labkit.experiments.report.title import byline, kicker, question
 
 Part = Callable[[Material], tuple[Block, ...]]
-PARTS: tuple[Part, ...] = (success, arms, gains, turns, latency, tokens, drafts)
+PARTS: tuple[Part, ...] = (
+    *(success, arms, gains, growth, drafters, held, company, turns),
+    *(latency, gap, tokens, drafts, ledger, drift, cost, energy),
+)
 
 
 def run_page(material: Material) -> Page:

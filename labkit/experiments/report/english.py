@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -80,3 +81,17 @@ def p_value(p: float | None) -> str:
     if p is None or missing(p):
         return DASH
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def verdict_head(verdict: str) -> str:
+    """A verdict's own words, without its reason: `too few to tell`, `better`, `not measured`."""
+    return re.split("[:;,]", verdict, maxsplit=1)[0]
+
+
+def reasons(rows: Iterable[Mapping[str, Any]], name: Callable[[Mapping[str, Any]], str]) -> list[str]:
+    """What verdicts say beyond their own words, each once, with what it is said of."""
+    said: dict[str, list[str]] = {}
+    for row in rows:
+        if verdict_head(row["verdict"]) != row["verdict"]:
+            said.setdefault(row["verdict"], []).append(name(row))
+    return [f"{listed(dict.fromkeys(names))}: {sentence(verdict)}" for verdict, names in said.items()]

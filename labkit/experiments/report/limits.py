@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from labkit.core.arms import arm_named
 from labkit.experiments.bystanders import MANY_CORES
 from labkit.experiments.report.blocks import Block, Code, More, Points, Section
-from labkit.experiments.report.counters import restarts
+from labkit.experiments.report.counters import restarts, unconfirmed
 from labkit.experiments.report.english import counted, listed, sentence
 from labkit.experiments.report.material import Material
 from labkit.plots.theme import arm_order
@@ -38,7 +38,8 @@ def _said(material: Material) -> Iterator[str]:
     yield from _size(material)
     yield from _design(material)
     yield from _machine(material)
-    yield from restarts(material)
+    yield material.client.in_words().capitalize() if len(material.measured) else ""
+    yield from (*unconfirmed(material), *restarts(material))
     yield from material.run.problems()
 
 
@@ -69,7 +70,7 @@ def _design(material: Material) -> Iterator[str]:
     asked, steps = material.asked, material.measured
     if len(material.arms) > 1:
         yield _FIXED if asked.get("seed") is None else ""
-        yield "" if asked.get("drift_check") else _NO_DRIFT
+        yield _NO_DRIFT if material.drift is None else material.drift.in_words().capitalize()
     replayed = steps[steps["recording"] != ""]
     yield _RECORDED if len(replayed) and (replayed["history"] == "recorded").any() else ""
     yield _PINNED if (steps["mode"] == "pinned").any() else ""

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import pandas as pd
 
 from labkit.analysis.arms import arm_table, in_order
+from labkit.analysis.client_bound import ClientVerdict, client_bound
+from labkit.analysis.concurrency import windows
+from labkit.analysis.drift import DriftRow, drift
 from labkit.analysis.effects import arm_gains, effects
+from labkit.analysis.ledger import ledger
+from labkit.analysis.outcomes import outcomes
 from labkit.analysis.tables import is_finished, measured
+from labkit.core.prices import Price
 from labkit.core.records import Cache
+from labkit.experiments.cold import ColdEvidence, evidence
 from labkit.experiments.view import RunView, view
 from labkit.plots.theme import arm_order
 from labkit.store.runs import Run
@@ -36,8 +43,10 @@ class Slice(NamedTuple):
 class Material:
     """One run, read. Everything is computed when a section first asks for it, and once."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, prices: Mapping[str, Price] | None = None) -> None:
+        """`prices`: what costs are asked at; none by default."""
         self.run = run
+        self.prices = prices or {}
         self.info = run.info
         self.events = run.events()
         self.view: RunView = view(run)
@@ -82,8 +91,13 @@ class Material:
 
     @cached_property
     def slices(self) -> list[Slice]:
-        """The effects of each cache state and condition with two arms or more, in the order of the run."""
+        """The effects of each cache state and condition with two arms or more, in the order of the run.
+
+        None under load, where agents take what comes, nor of live agents: no two arms send the same requests there.
+        """
         table = self.measured[self.measured["arm"].isin(arm_order(self.measured["arm"]))]
+        if len(self.windows) or not (table["recording"] != "").any():
+            return []
         several = table.groupby(["cache", "condition"], sort=False)["arm"].nunique()
         states: list[Any] = [state for state, arms in several.items() if arms > 1]
         return [self._slice(cache, condition) for cache, condition in states]
@@ -96,6 +110,33 @@ class Material:
     def headline(self) -> Slice | None:
         """The first cache state and condition that has an effect: cold, where it was measured."""
         return next((of for of in self.slices if of.effects["gain"].notna().any()), None)
+
+    @cached_property
+    def windows(self) -> pd.DataFrame:
+        """Steady windows of a run under load; empty in others."""
+        return windows(self.events)
+
+    @cached_property
+    def ledger(self) -> pd.DataFrame:
+        return ledger(self.steps)
+
+    @cached_property
+    def client(self) -> ClientVerdict:
+        return client_bound(self.steps, self.chunks, self.samples)
+
+    @cached_property
+    def drift(self) -> DriftRow | None:
+        return drift(self.steps)
+
+    @cached_property
+    def cold(self) -> list[ColdEvidence]:
+        return evidence(self.steps, self.events)
+
+    @cached_property
+    def outcomes(self) -> pd.DataFrame:
+        """One row per attempt that was judged; columns as labkit.analysis.outcomes.OutcomeRow declares them."""
+        judged = [event for event in self.told("outcome") if event.get("reached") is not None]
+        return outcomes(judged, str(self.asked.get("arm", "")), str(self.asked.get("task", "")))
 
     def told(self, *types: str) -> Iterator[Event]:
         """The events of these types, in order."""

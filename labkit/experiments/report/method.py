@@ -81,9 +81,19 @@ def _cache(material: Material) -> str:
     kinds = material.measured["cache"].value_counts()
     if not len(kinds):
         return ""
-    return listed(f"{n} {name}" for name, n in kinds.items()) + (
-        ": a cold pass has a cache salt that nothing before it used; a warm one repeats the pass just before it"
-    )
+    sent = listed(f"{n} {name}" for name, n in kinds.items())
+    meaning = "a cold pass has a cache salt that nothing before it used; a warm one repeats the pass just before it"
+    return f"{sent}: {meaning}. {_evidence(material)}"
+
+
+def _evidence(material: Material) -> str:
+    """Whether cold passes began cold, as the requests and the engine's counters witness."""
+    blocks, sure = material.cold, [one for one in material.cold if one.state == "confirmed"]
+    if not blocks:
+        return ""
+    said = f"Cold is confirmed in {len(sure)} of {counted(len(blocks), 'block')}"
+    whys = listed(dict.fromkeys(one.why for one in sure)) if len(sure) == len(blocks) else "see Limits"
+    return f"{said} ({whys})"
 
 
 def _switch(material: Material) -> str:

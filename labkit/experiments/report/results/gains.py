@@ -8,15 +8,25 @@ from typing import Any
 import pandas as pd
 
 from labkit.analysis.format import times
-from labkit.experiments.report.blocks import Block, Grid, Heading, More, Words
-from labkit.experiments.report.english import METRIC_NAMES, interval, p_value, records, term_name
+from labkit.experiments.report.blocks import Block, Grid, Heading, More, Points, Words
+from labkit.experiments.report.english import (
+    METRIC_NAMES,
+    interval,
+    p_value,
+    reasons,
+    records,
+    sentence,
+    term_name,
+    verdict_head,
+)
 from labkit.experiments.report.material import Material, Slice
 
-_HEAD = ("what", "gain", "95 % interval", "p (Holm)", "n requests / tasks / repeats", "smallest gain", "verdict")
+_HEAD = ("", "gain", "95 % interval", "p", "requests / tasks / repeats", "smallest gain", "verdict")
 _NOTE = (
     "A gain above 1 is better on every metric: less time, fewer tokens computed, more tokens a second. Layers: "
-    "averaged over the settings of the other layers that ran; an interaction of 1 means that gains multiply. Intervals "
-    "are on paired log ratios, clustered by task. Smallest gain: what this n would have found in 80 of 100 runs."
+    "averaged over the settings of the other layers that ran; an interaction (×) of 1 means that gains multiply. "
+    "Intervals are on paired log ratios, clustered by task; p after Holm's correction over end to end and time to first "
+    "token. Smallest gain: what this n would have found in 80 of 100 runs."
 )
 
 
@@ -28,39 +38,52 @@ def gains(material: Material) -> tuple[Block, ...]:
 
 def _slice(of: Slice, several: bool) -> Iterator[Block]:
     where = f" ({of.name})" if several else ""
-    headline, rest = (of.effects[of.effects["headline"] == kind] for kind in (True, False))
-    if not headline["gain"].notna().any() and not of.arm_gains["gain"].notna().any():
+    told = of.effects[of.effects["gain"].notna()]
+    arms = of.arm_gains[of.arm_gains["gain"].notna()]
+    if told.empty and arms.empty:
         yield Words(f"No two arms finished the same request{where}, so no effect can be computed.", "warn")
         return
-    yield gain_table(headline, "term", f"Headline effects{where}", _NOTE)
-    yield from _notes(headline)
+    yield from _tables(told[told["headline"]], "term", where)
+    yield from _untold(of.effects[of.effects["headline"] & of.effects["gain"].isna()])
     more = [
-        gain_table(of.arm_gains[of.arm_gains["headline"]], "arm", f"Each arm against base{where}"),
-        gain_table(rest, "term", f"Exploring: other metrics, p not corrected{where}"),
-        gain_table(of.arm_gains[~of.arm_gains["headline"]], "arm", f"Exploring: each arm against base{where}"),
+        *_tables(arms[arms["headline"]], "arm", f", each arm against base{where}"),
+        *_tables(told[~told["headline"]], "term", f", exploring{where}"),
+        *_tables(arms[~arms["headline"]], "arm", f", each arm against base, exploring{where}"),
     ]
     yield More(f"Each arm against base, and the metrics outside the headline set{where}", tuple(more))
 
 
-def gain_table(rows: pd.DataFrame, by: str, caption: str, note: str = "") -> Grid:
-    """A table of gains; `by`: the column that names what was compared."""
-    cells = tuple(_row(row, by) for row in records(rows))
-    return Grid(_HEAD, cells, caption, note, words=(0, 6))
+def _tables(rows: pd.DataFrame, by: str, which: str) -> Iterator[Block]:
+    """A table per metric, the last with the note; then what the verdicts say beyond their own words."""
+    metrics = list(dict.fromkeys(rows["metric"]))
+    for metric in metrics:
+        cells = tuple(_row(row, by) for row in records(rows[rows["metric"] == metric]))
+        caption = f"{METRIC_NAMES.get(metric, metric)}{which}"
+        note = _NOTE if metric == metrics[-1] else ""
+        yield Grid(_HEAD, cells, f"{caption[:1].upper()}{caption[1:]}", note, words=(0, 6))
+    said = [*reasons(records(rows), lambda row: _of(row, by)), *dict.fromkeys(note for note in rows["note"] if note)]
+    if said:
+        yield Points(tuple(said))
+
+
+def _of(row: Any, by: str) -> str:
+    return f"{term_name(row[by])} ({METRIC_NAMES.get(row['metric'], row['metric'])})"
+
+
+def _untold(rows: pd.DataFrame) -> Iterator[Block]:
+    """Terms without a value, once for all metrics."""
+    said = reasons(records(rows), lambda row: term_name(row["term"]))
+    if said:
+        yield More("Effects that could not be measured", (Points(tuple(map(sentence, said))),))
 
 
 def _row(row: dict[str, Any], by: str) -> tuple[str, ...]:
     return (
-        f"{term_name(row[by])}, {METRIC_NAMES.get(row['metric'], row['metric'])}",
+        term_name(row[by]),
         times(row["gain"]),
         interval(row),
         p_value(row["p_holm"] if row["headline"] else row["p"]),
         f"{row['n_requests']} / {row['n_tasks']} / {row['n_repeats']}",
         times(row["smallest_gain"]),
-        row["verdict"],
+        verdict_head(row["verdict"]),
     )
-
-
-def _notes(rows: pd.DataFrame) -> Iterator[Block]:
-    said = {note: None for note in rows["note"] if note}
-    if said:
-        yield Words(" ".join(said))

@@ -1,12 +1,18 @@
-"""Whether the agent reached its goal: the outcome that a live run wrote down, judged by the task's hidden check."""
+"""Task success: what agents got done, judged by hidden checks. Failed and truncated attempts count, too."""
 
 from __future__ import annotations
 
-from labkit.analysis.format import DASH, seconds
-from labkit.experiments.report.blocks import Block, Code, Heading, More, Pairs
-from labkit.experiments.report.english import shown
-from labkit.experiments.report.material import Event, Material
+from typing import Any
 
+from labkit.analysis.format import percent, seconds
+from labkit.analysis.outcomes import solved
+from labkit.experiments.report.blocks import Block, Code, Grid, Heading, More
+from labkit.experiments.report.english import records
+from labkit.experiments.report.material import Material
+
+_ARMS = ("arm", "tasks", "solved", "share", "time per attempt", "time per solved task", "cut short")
+_ATTEMPTS = ("arm", "task", "attempt", "", "stopped because", "steps", "time")
+_NOTE = "Time per solved task: all time that was spent, failed attempts included, over the attempts that were solved."
 _STOPPED = {
     "finished": "the agent said that it was done",
     "steps": "the limit of steps was reached",
@@ -16,29 +22,35 @@ _STOPPED = {
 }
 
 
-def outcomes(material: Material) -> list[Event]:
-    """What live runs of agents came to, in order."""
-    return list(material.told("outcome"))
-
-
 def success(material: Material) -> tuple[Block, ...]:
-    """The outcome of each agent of the run; nothing in a replay, which has none."""
-    return tuple(block for outcome in outcomes(material) for block in _outcome(outcome))
+    """Arms, then attempts one by one; nothing in a replay, which solves nothing anew."""
+    told = list(material.told("outcome"))
+    if not told:
+        return ()
+    rows = records(solved(material.outcomes))
+    arms = [Grid(_ARMS, tuple(map(_arm, rows)), "Attempts, judged by the hidden checks", _NOTE)] if rows else []
+    each = [Grid(_ATTEMPTS, tuple(map(_attempt, records(material.outcomes))), words=(0, 1, 3, 4))] if rows else []
+    return Heading("Task success"), *arms, *each, *(block for event in told for block in _said(event))
 
 
-def _outcome(outcome: Event) -> tuple[Block, ...]:
-    facts = (
-        ("hidden check", verdict(outcome.get("reached"))),
-        ("stopped because", _STOPPED.get(outcome.get("stop_reason", ""), shown(outcome.get("stop_reason")))),
-        ("steps", shown(outcome.get("steps"))),
-        ("wall time", seconds(outcome.get("seconds"))),
-        ("error", shown(outcome.get("error"))),
-    )
-    said = [("What the agent answered", outcome.get("answer")), ("What the check said", outcome.get("check_output"))]
-    more = (More(title, (Code(str(text)),)) for title, text in said if text)
-    return (Heading("Task success"), Pairs(tuple(fact for fact in facts if fact[1] != DASH)), *more)
+def _arm(row: dict[str, Any]) -> tuple[str, ...]:
+    tried = f"{row['n_solved']} of {row['n_attempts']}"
+    times = (seconds(row["attempt_s"]), seconds(row["solved_s"]))
+    return (row["arm"], str(row["n_tasks"]), tried, percent(row["success_rate"]), *times, str(row["n_cut"]))
 
 
-def verdict(reached: bool | None) -> str:
-    """Passed, failed, or never asked: in that case the task counts as not solved."""
-    return "not asked, so not solved" if reached is None else "passed: solved" if reached else "failed: not solved"
+def _attempt(row: dict[str, Any]) -> tuple[str, ...]:
+    verdict = "solved" if row["reached"] else "not solved"
+    why = _STOPPED.get(row["stop_reason"], row["stop_reason"])
+    return (row["arm"], row["task"], str(row["attempt"] + 1), verdict, why, str(row["steps"]), seconds(row["seconds"]))
+
+
+def _said(event: dict[str, Any]) -> list[Block]:
+    """What the agent answered and what the check said, folded away."""
+    of = " ".join(filter(None, (event.get("arm"), event.get("task"))))
+    texts = (("the agent answered", "answer"), ("the check said", "check_output"), ("went wrong", "error"))
+    return [
+        More(f"What {title}{f' ({of})' if of else ''}", (Code(str(event[name])),))
+        for title, name in texts
+        if event.get(name)
+    ]

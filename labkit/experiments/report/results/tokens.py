@@ -9,7 +9,9 @@ from labkit.plots.tokens_per_turn import tokens_per_turn_figure, tokens_per_turn
 
 
 def tokens(material: Material) -> tuple[Block, ...]:
-    """One figure per arm that reported its prompt tokens."""
+    """One figure per arm that reported its prompt tokens; none under load, where turns mix."""
+    if len(material.windows):
+        return ()
     infos = [tokens_per_turn_info(material.drawable, arm) for arm in arm_order(material.arms)]
     drawn = [drawing(info, tokens_per_turn_figure, info.caption.alt) for info in infos if not info.caption.empty]
     return (Heading("Prompt tokens by source"), Beside(tuple(drawn))) if drawn else ()

@@ -10,8 +10,8 @@ _MEASURES: tuple[Measure, ...] = ("ttft", "e2e")
 
 
 def turns(material: Material) -> tuple[Block, ...]:
-    """A figure of the time to first token and one of the whole reply; nothing for a single turn."""
-    if not material.n_finished or material.measured["turn"].nunique() < 2:
+    """A figure of the time to first token and one of the whole reply; nothing for a single turn, nor under load."""
+    if not material.n_finished or material.measured["turn"].nunique() < 2 or len(material.windows):
         return ()
     infos = [per_turn_info(material.drawable, measure) for measure in _MEASURES]
     drawn = [drawing(info, per_turn_figure, info.caption.alt) for info in infos if not info.caption.empty]

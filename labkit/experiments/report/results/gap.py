@@ -1,0 +1,39 @@
+"""How near the cache came to its ceiling, and what stood in the way: every prompt token by the name of its fate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from labkit.analysis.cache_gap import NAMED, cache_gap
+from labkit.analysis.format import DASH, count, missing, percent
+from labkit.experiments.report.blocks import Block, Grid, Heading, drawing
+from labkit.experiments.report.english import records
+from labkit.experiments.report.material import Material
+from labkit.plots.cache_gap import cache_gap_figure, cache_gap_info
+
+_NAMES = {"template_drift": "template drift", "off": "caching off"}
+_WHY = tuple(_NAMES.get(name, name) for name in NAMED)
+_HEAD = ("arm", "n", "prompt tokens", "cached", "ceiling", *_WHY, "new", "of ceiling")
+_NOTE = (
+    "Prompt tokens, summed. Ceiling: what an infinite cache of whole blocks could have served. The columns after it "
+    "say why a token that was seen before was computed again. New: shared with nothing before. Of ceiling: cached "
+    "tokens as a share of it."
+)
+
+
+def gap(material: Material) -> tuple[Block, ...]:
+    """Figure and table; nothing where the engine or the tokenizer told too little."""
+    rows = [row for row in records(cache_gap(material.steps)) if not missing(row["prompt"])]
+    if not rows:
+        return ()
+    info = cache_gap_info(material.drawable)
+    figure = [] if info.caption.empty else [drawing(info, cache_gap_figure, info.caption.alt)]
+    grid = Grid(_HEAD, tuple(map(_row, rows)), "The cache against its ceiling", _NOTE)
+    return Heading("The cache and its ceiling"), *figure, grid
+
+
+def _row(row: dict[str, Any]) -> tuple[str, ...]:
+    names = ("prompt", "cached", "ceiling", *NAMED, "new")
+    known = not missing(row["ceiling"]) and not missing(row["cached"]) and row["ceiling"]
+    reached = percent(row["cached"] / row["ceiling"]) if known else DASH
+    return (row["arm"], str(row["n"]), *(count(row[name]) for name in names), reached)

@@ -1,0 +1,78 @@
+"""Joules, and where it was asked for the cost: never a number without what it rests on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from labkit.analysis.cost import cost_table
+from labkit.analysis.energy import group_joules, joules
+from labkit.analysis.format import DASH, missing, seconds, usd
+from labkit.analysis.format import joules as in_joules
+from labkit.analysis.hourly import hourly
+from labkit.core.prices import Figure, Price
+from labkit.experiments.report.blocks import Block, Grid, Heading, Words
+from labkit.experiments.report.english import records
+from labkit.experiments.report.material import Material
+from labkit.experiments.solved import solved_tasks
+
+_ENERGY = ("arm", "repeat", "time", "joules", "at rest", "above rest", "read from")
+_COST = (
+    *("arm", "time", "task runs", "solved", "per task run", "per solved task"),
+    *("per M computed", "per M generated", "J per task"),
+)
+_COST_NOTE = (
+    "US dollars at the load that was measured: one agent at a time leaves most of a machine unused. All GPUs are paid "
+    "for, idle ones too, from first send to last end. Solved: a dash means that nobody checked. Per M: the whole cost "
+    "over a million prompt tokens that were computed, or tokens that were generated."
+)
+
+
+def energy(material: Material) -> tuple[Block, ...]:
+    """Joules per arm and repeat; where nothing could be read, one sentence that says why."""
+    rows = records(joules(material.samples, material.steps))
+    if not rows:
+        return ()
+    if all(missing(row["joules"]) for row in rows):
+        why = dict.fromkeys(row["why"] for row in rows if row["why"])
+        return Heading("Energy"), Words(f"{DASH} Not measured: {'; '.join(why)}.")
+    cells = tuple(map(_joules, rows))
+    return Heading("Energy"), Grid(_ENERGY, cells, "Energy of all devices that were read", words=(0, 6))
+
+
+def _joules(row: dict[str, Any]) -> tuple[str, ...]:
+    numbers = (in_joules(row[name]) for name in ("joules", "idle_joules", "net_joules"))
+    return (row["arm"], str(row["repeat"] + 1), seconds(row["seconds"]), *numbers, row["source"] or row["why"])
+
+
+def cost(material: Material) -> tuple[Block, ...]:
+    """For each price that was asked for: the table, and every figure that it rests on."""
+    if not material.prices or not len(material.measured):
+        return ()
+    spent = group_joules(material.samples, material.steps)
+    rows = records(cost_table(material.steps, material.prices, spent, solved_tasks(material.run)))
+    blocks: list[Block] = [Heading("Cost")]
+    for price in material.prices.values():
+        cells = tuple(_cost(row) for row in rows if row["price"] == price.name)
+        caption = f"{price.name}: {price.about}; {usd(hourly(price).total)} an hour of work"
+        blocks += [Grid(_COST, cells, caption, _COST_NOTE), _figures(price)]
+    return tuple(blocks)
+
+
+def _cost(row: dict[str, Any]) -> tuple[str, ...]:
+    state = ", ".join(filter(None, (row["arm"], row["condition"], row["cache"] if row["cache"] == "warm" else "")))
+    names = ("usd_per_task", "usd_per_solved", "usd_per_m_computed", "usd_per_m_generated")
+    solved = DASH if missing(row["n_solved"]) else str(row["n_solved"])
+    dollars = (usd(row[name]) for name in names)
+    return (state, seconds(row["seconds"]), str(row["n_tasks"]), solved, *dollars, in_joules(row["joules_per_task"]))
+
+
+def _figures(price: Price) -> Grid:
+    rows = tuple(
+        (each.meaning, f"{each.value:,g} {each.unit}".rstrip(), each.date, _origin(each)) for each in price.figures
+    )
+    return Grid(("figure", "value", "as of", "from"), rows, "What this cost rests on", words=(0, 1, 2, 3))
+
+
+def _origin(figure: Figure) -> str:
+    where = f"assumption: {figure.source}" if figure.assumption else figure.source
+    return f"{where} ({figure.note})" if figure.note else where
