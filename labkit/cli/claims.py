@@ -15,7 +15,7 @@ def register(app: typer.Typer) -> None:
 
 def claims(
     layer: Annotated[
-        str | None, typer.Option(help="prefix_caching, pd_split, speculation or none (about no single layer).")
+        str | None, typer.Option(help="prefix_caching, pd_split, speculation, or none (about no single layer).")
     ] = None,
     metric: Annotated[str | None, typer.Option(help="Part of a metric's name, such as ttft or hit_rate.")] = None,
     hardware: Annotated[str | None, typer.Option(help="Part of the hardware's name, such as mi300x.")] = None,

@@ -32,9 +32,8 @@ def show_claims(folder: Path | None, wanted: Mapping[str, str | None], *, full: 
         console.print(f"No claim matches {asked}. All of them: labkit claims")
         return
     console.print(claims_table(claims, full))
-    console.print(
-        f"{len(claims)} claims. None was measured by this lab; a dash: the claim has no number.", soft_wrap=True
-    )
+    n = "1 claim" if len(claims) == 1 else f"{len(claims)} claims"
+    console.print(f"{n}. None was measured by this lab; a dash: the claim has no number.", soft_wrap=True)
 
 
 def matching(claims: pd.DataFrame, wanted: Mapping[str, str | None]) -> pd.DataFrame:

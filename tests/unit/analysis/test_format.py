@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from labkit.analysis.format import DASH, count, percent, plain, seconds, seconds_alike, times
+from labkit.analysis.format import DASH, count, joules, percent, plain, seconds, seconds_alike, times, usd
 
 
 @pytest.mark.parametrize("show", [seconds, count, percent, times, plain])
@@ -50,3 +50,17 @@ def test_times_in_one_unit():
     assert seconds_alike(0.212, 1.6) == (("0.21", "1.60"), "s")
     assert seconds_alike(None, 0.5) == ((DASH, "500"), "ms")
     assert seconds_alike(None, np.nan) == ((DASH, DASH), "")
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(20.72, "$20.7"), (1300, "$1,300"), (0.001234, "$0.00123"), (0.5, "$0.500"), (0, "$0.00"), (None, "–"),
+     (4.2e-8, "$4.2e-08"), (float("nan"), "–")],
+)  # fmt: skip
+def test_money_in_three_digits(value: float | None, shown: str) -> None:
+    assert usd(value) == shown
+
+
+@pytest.mark.parametrize(("value", "shown"), [(950.0, "950 J"), (12_345.0, "12.3 kJ"), (999.7, "1.00 kJ"), (None, "–")])
+def test_joules_in_words(value: float | None, shown: str) -> None:
+    assert joules(value) == shown

@@ -1,0 +1,88 @@
+"""What of energy goes into a run: idle power, the reasons where nothing is read, and which tasks were solved."""
+
+import asyncio
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from builders import a_step
+
+from labkit.core.clock import SystemClock
+from labkit.experiments.at_rest import measure_at_rest
+from labkit.experiments.sampling import sampled
+from labkit.experiments.solved import solved_tasks
+from labkit.store.runs import Run, RunStore
+from labkit.telemetry.devices import EnergySource
+
+
+class Heater:
+    """Draws what it is told, in W; counts its energy when it has a meter."""
+
+    name = "heater"
+    wraps_at_j = None
+
+    def __init__(self, watts: float, metered: bool) -> None:
+        self._watts, self._metered = watts, metered
+
+    def energy_j(self) -> float | None:
+        return self._watts * SystemClock().now() if self._metered else None
+
+    def power_w(self) -> float | None:
+        return None if self._metered else self._watts
+
+
+def store(tmp_path: Path) -> RunStore:
+    return RunStore(tmp_path / "runs")
+
+
+@pytest.mark.parametrize("metered", [True, False])
+async def test_idle_power_is_kept_before_the_run(tmp_path: Path, metered: bool) -> None:
+    source = EnergySource("stove", [Heater(40.0, metered)])
+    with store(tmp_path).create("quick", {}, {}) as writer:
+        await measure_at_rest([source], writer, SystemClock(), seconds=0.05)
+    (sample,) = store(tmp_path).open(writer.id).samples().to_dict("records")
+    assert (sample["source"], sample["name"], sample["unit"]) == ("stove", "heater/idle_power", "W")
+    assert sample["value"] == pytest.approx(40.0, rel=0.05)
+
+
+async def test_without_a_source_nothing_is_waited_for(tmp_path: Path) -> None:
+    with store(tmp_path).create("quick", {}, {}) as writer:
+        async with asyncio.timeout(0.5):
+            await measure_at_rest([], writer, SystemClock(), seconds=60)
+    assert store(tmp_path).open(writer.id).samples().empty
+
+
+async def test_a_run_says_what_of_energy_is_read_and_why_not(tmp_path: Path) -> None:
+    with store(tmp_path).create("quick", {}, {}) as writer:
+        async with sampled(writer, SystemClock()):
+            pass
+    (event,) = [event for event in store(tmp_path).open(writer.id).events() if event["type"] == "energy"]
+    assert {*event["read"], *event["unread"]} == {"amdsmi", "nvml", "rapl"}
+    assert all(event["unread"].values())
+
+
+def with_outcomes(tmp_path: Path, asked: dict[str, object], *outcomes: dict[str, object]) -> Run:
+    with store(tmp_path).create("agent", asked, {}) as writer:
+        writer.step(a_step(writer.id), [])
+        for outcome in outcomes:
+            writer.event("outcome", **outcome)
+    return store(tmp_path).open(writer.id)
+
+
+def rows(table: pd.DataFrame | None) -> list[tuple[object, ...]]:
+    assert table is not None
+    return list(table.itertuples(index=False, name=None))
+
+
+def test_which_tasks_were_solved(tmp_path: Path) -> None:
+    one = with_outcomes(tmp_path, {"arm": "prefix", "task": "count"}, {"reached": True})
+    assert rows(solved_tasks(one)) == [("prefix", "count", "0", 0, True)]
+    attempts = [{"arm": "all", "task": "count", "attempt": n, "reached": n == 1} for n in range(2)]
+    assert rows(solved_tasks(with_outcomes(tmp_path, {"arms": ["all"]}, *attempts))) == [
+        ("all", "count", "0", 0, False), ("all", "count", "0", 1, True),
+    ]  # fmt: skip
+
+
+def test_a_replay_was_not_checked(tmp_path: Path) -> None:
+    assert solved_tasks(with_outcomes(tmp_path, {"arms": ["base"]})) is None
+    assert solved_tasks(with_outcomes(tmp_path, {"arm": "base", "task": "count"}, {"reached": None})) is None

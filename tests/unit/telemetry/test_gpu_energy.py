@@ -1,0 +1,83 @@
+"""The real amdsmi and nvidia-ml-py packages, over C libraries that answer as their drivers do."""
+
+import importlib.util
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from telemetry_stubs import ask, compiled, everything_else
+
+pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc: apt-get install gcc")
+
+
+@pytest.fixture(scope="module")
+def rocm(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A ROCm folder whose amdsmi library is the stub."""
+    spec = importlib.util.find_spec("amdsmi")
+    if spec is None or spec.origin is None:
+        pytest.skip("needs amdsmi: pip install amdsmi==7.0.2")
+    folder = tmp_path_factory.mktemp("rocm")
+    rest = everything_else(Path(spec.origin).parent / "amdsmi_wrapper.py", "amd_smi.c")
+    compiled("amd_smi.c", folder / "lib" / "libamd_smi.so", rest)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def nvml(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with NVIDIA's library as the stub."""
+    pytest.importorskip("pynvml", reason="needs nvidia-ml-py")
+    return compiled("nvml.c", tmp_path_factory.mktemp("nvidia") / "libnvidia-ml.so.1").parent
+
+
+def values(told: dict[str, Any], name: str) -> list[float | None]:
+    return [reading["value"] for read in told["reads"] for reading in read if reading["name"] == name]
+
+
+def amd(rocm: Path, gpu: str) -> dict[str, Any]:
+    return ask("amd", "amd_source", ROCM_PATH=str(rocm), ROCM_HOME=str(rocm), STUB_GPU=gpu, HIP_VISIBLE_DEVICES="0")
+
+
+def nvidia(nvml: Path, gpu: str) -> dict[str, Any]:
+    return ask("nvidia", "nvidia_source", LD_LIBRARY_PATH=str(nvml), STUB_GPU=gpu, CUDA_VISIBLE_DEVICES="0")
+
+
+def test_mi300_counts_energy_in_its_own_unit_and_has_a_current_power(rocm: Path) -> None:
+    told = amd(rocm, "mi300")
+    assert told["devices"] == ["0000:05:00.0", "0000:0a:00.0"]  # all of the machine, HIP_VISIBLE_DEVICES or not
+    assert values(told, "0000:05:00.0/energy") == pytest.approx([0, 15.259, 30.518])
+    assert values(told, "0000:0a:00.0/power") == [200, 200, 200]
+    assert {reading["unit"] for read in told["reads"] for reading in read} == {"J", "W"}
+
+
+def test_mi200_has_an_average_power_and_here_no_counter(rocm: Path) -> None:
+    told = amd(rocm, "mi200")
+    assert values(told, "0000:0a:00.0/power") == [60, 60, 60]
+    assert values(told, "0000:0a:00.0/energy") == []
+
+
+def test_amd_gpus_that_tell_nothing_are_said(rocm: Path) -> None:
+    assert amd(rocm, "silent")["unread"] == "2 devices, none of which tells its energy or power"
+
+
+def test_no_amd_driver_and_no_amd_library_are_said_and_nothing_is_printed(rocm: Path, tmp_path: Path) -> None:
+    assert amd(rocm, "none")["unread"].startswith("no AMD driver: ")
+    told = ask("amd", "amd_source", ROCM_PATH=str(tmp_path), ROCM_HOME=str(tmp_path))
+    assert told == {"unread": "amdsmi does not load: 'libamd_smi.so'", "printed": ""}
+
+
+def test_nvidia_counts_millijoules_and_milliwatts(nvml: Path) -> None:
+    told = nvidia(nvml, "volta")
+    assert told["devices"] == ["gpu0", "gpu1"]
+    assert values(told, "gpu1/energy") == pytest.approx([0, 2.5, 5.0])
+    assert values(told, "gpu1/power") == pytest.approx([141, 141, 141])
+
+
+def test_before_volta_there_is_power_alone(nvml: Path) -> None:
+    told = nvidia(nvml, "pascal")
+    assert values(told, "gpu0/energy") == []
+    assert values(told, "gpu0/power") == pytest.approx([70.5, 70.5, 70.5])
+
+
+def test_no_nvidia_driver_is_said(nvml: Path) -> None:
+    assert nvidia(nvml, "none")["unread"].startswith("no NVIDIA driver: ")
