@@ -46,8 +46,8 @@ def static(urls: Mapping[str, str]) -> StaticProvider:
     return StaticProvider(urls, "fake", BLOCK)
 
 
-async def run(question: FactorialAsked, provider: StaticProvider, root: Path) -> Run:
-    return await run_design("factorial", question, question.design(), provider, store=RunStore(root))
+async def run(question: FactorialAsked, provider: StaticProvider, root: Path, **more: object) -> Run:
+    return await run_design("factorial", question, question.design(), provider, store=RunStore(root), **more)
 
 
 def measured(run: Run):

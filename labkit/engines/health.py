@@ -27,8 +27,9 @@ _CAUSE_LINES = 400
 async def wait_healthy(
     processes: Sequence[ProcessState], clock: Clock, deadline: float, tick: Callable[[], None]
 ) -> None:
-    """Until every one answers GET /health with 200. Raises EngineDied at the first death, EngineNotReady at `deadline`.
+    """Until every one answers GET /health with 200.
 
+    Raises EngineDied at the first death, PortInUse when it was for a port, EngineNotReady at `deadline`.
     `deadline`: a reading of `clock`. `tick` is called at every poll.
     """
     waiting = list(processes)
@@ -58,9 +59,10 @@ async def prove(
 
 
 def require_alive(processes: Sequence[ProcessState]) -> None:
-    """Raises EngineDied with the likely cause and the last lines of the log when one has ended."""
+    """Raises EngineDied, with the likely cause and the end of its log, when one has ended; PortInUse for a port."""
     for process in processes:
         if not is_alive(process):
+            _require_ports([process])
             raise died(process)
 
 

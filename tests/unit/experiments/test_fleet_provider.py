@@ -24,11 +24,28 @@ from labkit.traffic.recording import RecordedStep, Recording, RecordingHeader, s
 ARMS = [arm_named(label) for label in ("base", "prefix", "spec", "prefix+spec")]
 
 
+UNLUCKY = """
+import pathlib, subprocess, sys
+tries, limit, argv = pathlib.Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
+with tries.open("a") as file:
+    print(argv[-1], file=file)
+if len(tries.read_text().splitlines()) <= limit:
+    sys.exit("OSError: [Errno 98] Address already in use")
+sys.exit(subprocess.call(argv))
+"""
+"""A program that loses its port to somebody else the first so many times; keeps the ports that it was given."""
+
+
 class FakePlans(FleetProvider):
-    """The real provider, but for what a plan starts. Arms in `refusing` print words and exit."""
+    """The real provider, but for what a plan starts. Arms in `refusing` print words and exit.
+
+    `unlucky`: how often a port is taken before the engine starts; `tries`: where its ports are kept.
+    """
 
     refusing: tuple[str, ...] = ()
     dials: tuple[str, ...] = ()
+    unlucky: int = 0
+    tries: Path = Path()
 
     def fingerprint(self, arms: Sequence[Arm]) -> dict[str, object]:
         return {}  # fakes have no weights
@@ -38,6 +55,9 @@ class FakePlans(FleetProvider):
         words = ("--refuse", "ValueError: this arm is not for you") if arm.label in self.refusing else self.dials
         speculation = ("--num-spec-tokens", "2") if arm.speculation else ()
         module = (sys.executable, "-m", "labkit.engines.fake", "--model", real.model, "--port", "{port:engine}")
+        if self.unlucky:
+            start = (sys.executable, "-c", UNLUCKY, str(self.tries), str(self.unlucky))
+            module = (*start, *module)
         spec = ProcessSpec(role="engine", argv=(*module, *speculation, *words), env={})
         changed = {"layout": (spec,), "ports": {"engine": 1}, "fixed": (), "router_first": False, "max_startup_s": 20.0}
         return Plan(**{**real.__dict__, **changed})
@@ -188,3 +208,27 @@ async def test_a_dead_engine_is_found_out(fleet: Fleet, provider: FakePlans):
         await asyncio.sleep(0.01)
     with pytest.raises(EngineDied, match=r"engine of .* ended"):
         provider.check(served)
+
+
+async def test_a_port_that_was_taken_is_answered_with_another(
+    fleet: Fleet, provider: FakePlans, source: str, tmp_path: Path
+):
+    provider.unlucky, provider.tries = 2, tmp_path / "tries"
+    done = await run(provider, source, tmp_path, "base", "prefix")
+    assert done.info.state == "done"
+    assert "base: its engine was started again with other ports" in done.info.note
+    assert "prefix: its engine" not in done.info.note
+    ports = provider.tries.read_text().split()
+    assert len(ports) == len(set(ports)) == 3
+    assert fleet.ps() == []
+
+
+async def test_ports_that_are_taken_again_and_again_are_given_up(
+    fleet: Fleet, provider: FakePlans, source: str, tmp_path: Path
+):
+    provider.unlucky, provider.tries = 99, tmp_path / "tries"
+    done = await run(provider, source, tmp_path, "base", "prefix")
+    assert done.info.state == "failed"
+    assert "base, prefix not measured: a port of the engine process was taken" in done.info.note
+    assert len(provider.tries.read_text().split()) == 3
+    assert fleet.ps() == []

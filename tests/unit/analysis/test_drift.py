@@ -1,0 +1,67 @@
+"""Drift: the first arm once more at the end, against its first block."""
+
+import pytest
+from builders import a_step, frame_of
+
+from labkit.analysis.drift import drift
+from labkit.core.records import StepRecord
+
+
+def block(arm: str, repeat: int, seconds: float, tasks: int = 6, **values: object) -> list[StepRecord]:
+    """Three steps of each of several tasks; later turns take longer, as prompts grow."""
+    return [
+        a_step(
+            arm=arm, repeat=repeat, task=f"t{task}", recording=f"r{task}", turn=turn, t_end=1 + seconds * turn, **values
+        )
+        for task in range(tasks)
+        for turn in (1, 2, 3)
+    ]
+
+
+def test_a_machine_that_slows_down_by_a_fifth_is_said_to():
+    rows = [*block("prefix", 0, 1.0), *block("base", 0, 9.0), *block("prefix", 1, 1.2)]
+    found = drift(frame_of(rows))
+    assert (found.arm, found.n_pairs, found.n_tasks, found.too_few) == ("prefix", 18, 6, False)
+    assert found.gain == pytest.approx(1 / 1.2)
+    assert found.low == found.high == pytest.approx(1 / 1.2)  # every task slowed down alike
+    assert found.notable
+    assert "prefix was 1.20x slower at the end" in found.in_words()
+
+
+def test_the_interval_is_over_tasks_and_covers_what_differs_between_them():
+    last = [step for task in range(6) for step in block("base", 2, 1.0 + 0.1 * task)[task * 3 : task * 3 + 3]]
+    rows = [*block("base", 0, 1.0), *block("base", 1, 5.0), *block("prefix", 0, 1.0), *block("prefix", 1, 1.0), *last]
+    found = drift(frame_of(rows))
+    assert found.low < found.gain < found.high < 1  # against repeat 0, not the slow repeat 1
+    assert found.gain == pytest.approx((1.0 * 1.1 * 1.2 * 1.3 * 1.4 * 1.5) ** (-1 / 6))
+
+
+def test_few_tasks_are_said_to_be_few_and_one_has_no_interval():
+    rows = [*block("base", 0, 1.0, tasks=1), *block("prefix", 0, 1.0, tasks=1), *block("base", 1, 1.1, tasks=1)]
+    found = drift(frame_of(rows))
+    assert found.too_few
+    assert (found.low, found.high) == (None, None)
+    assert found.gain == pytest.approx(1 / 1.1)
+    assert "too few tasks to tell" in found.in_words()
+
+
+def test_failed_and_thrown_away_steps_are_no_drift():
+    rows = [*block("base", 0, 1.0), *block("prefix", 0, 1.0), *block("base", 1, 1.0)]
+    rows += block("base", 1, 30.0, error="cut off")
+    rows += block("base", 1, 30.0, warmup=True)
+    found = drift(frame_of(rows))
+    assert found.gain == pytest.approx(1.0)
+    assert not found.notable
+    lost = [*block("base", 0, 1.0), *block("prefix", 0, 1.0), *block("base", 1, 1.0, error="cut off")]
+    nothing = drift(frame_of(lost))
+    assert nothing.gain is None
+    assert not nothing.notable
+    assert "no request finished in both" in nothing.in_words()
+
+
+def test_without_a_block_at_the_end_there_is_nothing_to_say():
+    assert drift(frame_of([])) is None
+    assert drift(frame_of([*block("base", 0, 1.0), *block("prefix", 0, 1.0)])) is None
+    both = [step for arm in ("base", "prefix") for repeat in (0, 1) for step in block(arm, repeat, 1.0)]
+    assert drift(frame_of(both)) is None
+    assert drift(frame_of([*block("base", 0, 1.0), *block("base", 1, 2.0)])) is None  # one arm: a repeat, not a check
