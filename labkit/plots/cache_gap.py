@@ -14,9 +14,9 @@ import plotly.graph_objects as go
 
 from labkit.analysis.cache_gap import step_gap
 from labkit.analysis.format import percent
-from labkit.plots.frame import Caption, framed, sentence
+from labkit.plots.frame import Caption, framed, sentence, unbroken
 from labkit.plots.per_turn import turn_ticks
-from labkit.plots.rows import arms_of, counted
+from labkit.plots.rows import arms_of, common, counted
 from labkit.plots.theme import Mode, Part, part_color
 
 _NAMES: dict[str, tuple[str, Part]] = {
@@ -41,9 +41,8 @@ class CacheGapInfo:
 
 
 def cache_gap_info(steps: pd.DataFrame, arm: str | None = None) -> CacheGapInfo:
-    """Prompt tokens by fate: summed for each arm, or for `arm` the mean of each turn."""
-    parts = step_gap(steps)
-    parts = parts if arm is None else parts[parts["arm"] == arm]
+    """Prompt tokens by fate: of each arm, summed over the steps that all finished, or the mean of each turn of `arm`."""
+    parts = step_gap(common(steps) if arm is None else steps[steps["arm"] == arm])
     if not len(parts):
         return CacheGapInfo(caption=_caption(arm, parts), bars=(), parts={})
     parts = parts.assign(unknown=parts["lost"].where(parts["routing"].isna(), 0.0)).fillna(
@@ -79,17 +78,18 @@ def _caption(arm: str | None, parts: pd.DataFrame) -> Caption:
     if not len(parts):
         what = f"No step of {arm}" if arm else "No step"
         return Caption(title=title, empty=f"{what} has both its cached tokens and its ceiling measured yet.")
-    words = _shares(parts)
-    note = f"{words}; {counted(len(parts), 'step')}{', mean per turn' if arm else ', summed'}.{_beyond(parts)}"
-    return Caption(title=title, note=note, alt=f"{title} {note}")
+    by_arm = {one: parts[parts["arm"] == one] for one in arms_of(parts)}
+    count = counted(len(parts) // len(by_arm), "step")
+    words = "; ".join(f"{one}: {_shares(of_arm)}" for one, of_arm in by_arm.items())
+    note = f"{words}; {count}, mean per turn." if arm else f"{count} of each arm, summed."
+    return Caption(title=title, note=note + _beyond(parts), alt=f"{title} {words}; {count}.")
 
 
 def _shares(parts: pd.DataFrame) -> str:
-    """`Of the prompt tokens 62 % cached, 3.1 % rounded off`: what is not 0, in the order of the bars."""
+    """`62 % cached, 3.1 % rounded off`: of the prompt tokens, what is not 0, in the order of the bars."""
     prompt = float(parts["prompt"].sum())
     shares = {name: float(parts[name].sum()) / prompt for name in _NAMES}
-    said = [f"{percent(share)} {_NAMES[name][0]}" for name, share in shares.items() if share]
-    return f"Of the prompt tokens {', '.join(said)}"
+    return ", ".join(f"{unbroken(percent(share))} {_NAMES[name][0]}" for name, share in shares.items() if share)
 
 
 def _beyond(parts: pd.DataFrame) -> str:

@@ -35,6 +35,11 @@ def wrapped(text: str, chars: int) -> list[str]:
     return textwrap.wrap(text, chars, break_long_words=False)
 
 
+def unbroken(text: str) -> str:
+    """`text` that is not wrapped at its spaces: a number and its unit."""
+    return text.replace(" ", "\N{NO-BREAK SPACE}")
+
+
 def framed(caption: Caption, mode: Mode, height: int = 300, **layout: Any) -> go.Figure:
     """An empty figure with its title, note and margins; `height` is that of the drawing without the title, in px."""
     title, note = wrapped(caption.title, _TITLE_CHARS), wrapped(caption.note, _NOTE_CHARS)

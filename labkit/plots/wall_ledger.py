@@ -17,7 +17,7 @@ import plotly.graph_objects as go
 from labkit.analysis.format import DASH, percent
 from labkit.analysis.ledger import PARTS, ledger
 from labkit.core.arms import BASE
-from labkit.plots.frame import Caption, framed, sentence
+from labkit.plots.frame import Caption, framed, sentence, unbroken
 from labkit.plots.rows import arms_of, common, counted
 from labkit.plots.theme import Mode, Part, part_color
 
@@ -122,8 +122,13 @@ def _caption(ledgers: tuple[ArmLedger, ...]) -> Caption:
         return Caption(title=TITLE, empty="No step was finished by every arm yet, so no sums can be compared.")
     words = "; ".join(f"{one.arm}: {one.first_s:.1f} s to first token, {one.rest_s:.1f} s after it" for one in ledgers)
     count = counted(ledgers[0].n, "step")
-    note = f"Over the {count} that {_finishers([one.arm for one in ledgers])} finished.{_residual(ledgers)}"
+    note = f"Over the {count} that {_finishers([one.arm for one in ledgers])} finished.{_tools(ledgers)}{_residual(ledgers)}"
     return Caption(title=TITLE, note=note, alt=f"{TITLE} {words}; {count}.")
+
+
+def _tools(ledgers: Sequence[ArmLedger]) -> str:
+    """A replay runs no tool; the figure is of the agent's time all the same."""
+    return " Tools as long as recorded." if any(one.drawn.get("tool") for one in ledgers) else ""
 
 
 def _residual(ledgers: Sequence[ArmLedger]) -> str:
@@ -132,7 +137,7 @@ def _residual(ledgers: Sequence[ArmLedger]) -> str:
     unsplit = [one.arm for one in ledgers if one.parts is None]
     if not shares:
         return ""
-    said = f" No clock names {percent(max(shares))} of an arm's time at most."
+    said = f" No clock names {unbroken(percent(max(shares)))} of an arm's time at most."
     return said + (f" The engine of {', '.join(unsplit)} told no times." if unsplit else "")
 
 

@@ -131,7 +131,7 @@ def test_ledger_has_the_engines_parts_where_it_told_them_and_they_add_up():
     assert (base.drawn["prefill"], base.drawn["transfer"], split.drawn["transfer"]) == (1.0, 0.0, 0.06)
     assert info.names == ("server", "queue", "prefill", "transfer", "decode", "other")
     assert [trace.name for trace in wall_ledger_figure(info).data][:3] == ["HTTP server", "queue", "prefill"]
-    assert "No clock names 10 % of an arm's time at most." in info.caption.note
+    assert "No clock names 10\N{NO-BREAK SPACE}% of an arm's time at most." in info.caption.note
 
 
 def test_ledger_of_an_arm_whose_engine_told_no_times_is_the_clients_two_parts():
