@@ -34,6 +34,8 @@ async def search_capacity(session: Session, block: Block, served: Served, client
         facts = {"agents": agents, "sent": len(rows), "good": kept, "holds": holds[agents]}
         session.writer.event("probe", arm=block.arm.label, **facts)
     session.reporter.dropped(block.label, each.count - (session.reporter.done - done_before))
+    held = max((agents for agents, held in holds.items() if held), default=0)
+    session.reporter.say(f"measured {block.label}", f"{held} agents held after {len(holds)} levels")
 
 
 def count_good(rows: Sequence[Rows], slo: Slo) -> int:

@@ -166,3 +166,32 @@ def test_the_hash_of_a_text_sees_tool_calls_and_not_their_ids():
     assert one == said_sha256({"content": "", "tool_calls": [call("b", "{}")]})
     assert one != said_sha256({"content": "", "tool_calls": [call("a", '{"x": 1}')]})
     assert one != said_sha256({"content": "", "reasoning": "hm", "tool_calls": [call("a", "{}")]})
+
+
+async def test_with_a_due_time_whatever_the_caller_does_between_steps_is_lag():
+    clock, pauses = FakeClock(100.0), []
+
+    async def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        clock.advance(seconds)
+
+    model = Answers(clock=clock)
+    steps = []
+    async for done in replay(
+        recording(), model, ReplayOptions(gaps=True), SaltPolicy(), clock=clock, pause=pause, due=103.0
+    ):
+        steps.append(done)
+        clock.advance(2.5)  # the gap is 2 s: the next request leaves half a second late
+    assert pauses == [3.0, 0.0, 0.0]
+    assert [step.t_intended for step in steps] == [103.0, 106.0, 109.5]
+    assert [step.t_send - step.t_intended for step in steps] == [0.0, 0.5, 0.5]
+
+
+async def test_after_a_failure_the_next_step_is_due_when_the_caller_asks_for_it():
+    clock = FakeClock(100.0)
+    model = Answers(RequestFailed("no"), clock=clock)
+    steps = []
+    async for done in replay(recording(), model, ReplayOptions(), SaltPolicy(), clock=clock, due=100.0):
+        steps.append(done)
+        clock.advance(5.0 if done.error else 0.0)
+    assert [step.t_send - step.t_intended for step in steps] == [0.0, 0.0, 0.0]
