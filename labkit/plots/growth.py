@@ -1,0 +1,116 @@
+"""How does the cost of an agent grow with its steps? One line per arm on log axes, where its slope is the exponent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from labkit.analysis.format import count, seconds
+from labkit.plots.frame import Caption, framed, sentence
+from labkit.plots.rows import arms_of, counted
+from labkit.plots.theme import MUTED, Mode, arm_color, arm_marker
+
+Measure = Literal["prompt_computed", "e2e_s"]
+_TITLES: dict[Measure, str] = {
+    "prompt_computed": "How many prompt tokens must be computed, by the number of steps?",
+    "e2e_s": "How long does the agent wait for the engine, by the number of steps?",
+}
+_AXES: dict[Measure, str] = {"prompt_computed": "prompt tokens computed in all", "e2e_s": "send to end, summed (s)"}
+_GUIDE = "in step with the steps"
+
+
+@dataclass(frozen=True, kw_only=True)
+class GrowthLine:
+    """One arm: `values[i]` is the sum over a pass of `steps[i]`; `exponent` and `verdict` as ExponentRow has them."""
+
+    arm: str
+    steps: tuple[int, ...]
+    values: tuple[float, ...]
+    n_passes: int
+    exponent: float | None
+    verdict: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class GrowthInfo:
+    """The lines in the lab's order of arms, and what growth in step would look like from the first arm's first cut."""
+
+    caption: Caption
+    measure: Measure
+    lines: tuple[GrowthLine, ...]
+    guide: tuple[float, ...]
+
+
+def growth_info(growth: pd.DataFrame, exponents: pd.DataFrame, measure: Measure = "prompt_computed") -> GrowthInfo:
+    """From `growth_table` and `exponent_table`; counts without a whole pass are left out."""
+    kept = growth[growth[measure].notna() & (growth[measure] > 0)]
+    lines = tuple(_line(arm, kept[kept["arm"] == arm], exponents, measure) for arm in arms_of(kept))
+    first = lines[0] if lines else None
+    guide = tuple(first.values[0] * n / first.steps[0] for n in first.steps) if first else ()
+    return GrowthInfo(caption=_caption(lines, measure), measure=measure, lines=lines, guide=guide)
+
+
+def growth_figure(info: GrowthInfo, mode: Mode = "light") -> go.Figure:
+    """Markers tell the arms where colours cannot; the dotted line is no measurement."""
+    if info.caption.empty:
+        return sentence(info.caption, mode)
+    figure = framed(info.caption, mode, height=300)
+    shown = count if info.measure == "prompt_computed" else seconds
+    dotted = {"color": MUTED[mode], "dash": "dot", "width": 1.5}
+    figure.add_scatter(x=info.lines[0].steps, y=info.guide, mode="lines", name=_GUIDE, hoverinfo="skip", line=dotted)
+    for line in info.lines:
+        told = [f"{line.arm}, {counted(n, 'step')}: {shown(v)}" for n, v in zip(line.steps, line.values, strict=True)]
+        figure.add_scatter(
+            x=line.steps, y=line.values, mode="lines+markers", hovertext=told, hoverinfo="text", **_style(line, mode)
+        )
+    ticks = sorted({n for line in info.lines for n in line.steps})
+    figure.update_xaxes(title="steps of the agent (log scale)", type="log", tickvals=ticks, ticktext=ticks)
+    figure.update_yaxes(title=f"{_AXES[info.measure]}, log scale", type="log", dtick="D1" if _narrow(info) else 1)
+    return figure
+
+
+def _narrow(info: GrowthInfo) -> bool:
+    """Whether the values span so little that a tick per decade would leave the axis bare."""
+    values = [*info.guide, *(value for line in info.lines for value in line.values)]
+    return max(values) / min(values) < 50
+
+
+def _line(arm: str, of: pd.DataFrame, exponents: pd.DataFrame, measure: Measure) -> GrowthLine:
+    ordered = of.sort_values("steps")
+    told: list[Any] = exponents[(exponents["arm"] == arm) & (exponents["measure"] == measure)].to_dict("records")
+    exponent = told[0]["exponent"] if told else None
+    return GrowthLine(
+        arm=arm,
+        steps=tuple(int(n) for n in ordered["steps"]),
+        values=tuple(float(value) for value in ordered[measure]),
+        n_passes=int(ordered["n_passes"].min()),
+        exponent=None if pd.isna(exponent) else float(exponent),
+        verdict=told[0]["verdict"] if told else "",
+    )
+
+
+def _caption(lines: tuple[GrowthLine, ...], measure: Measure) -> Caption:
+    title = _TITLES[measure]
+    if not lines:
+        return Caption(title=title, empty="No agent was cut after a number of steps: labkit run steps does that.")
+    slopes = "; ".join(f"{line.arm} {_exponent(line)}" for line in lines)
+    n = counted(min(line.n_passes for line in lines), "pass").replace("passs", "passes")
+    note = f"Mean of {n} per point. Growth exponent: {slopes}. 1 would be the dotted line."
+    ends = "; ".join(f"{line.arm} from {line.values[0]:,.0f} to {line.values[-1]:,.0f}" for line in lines)
+    return Caption(title=title, note=note, alt=f"{title} {_AXES[measure]}: {ends}. Exponents: {slopes}.")
+
+
+def _exponent(line: GrowthLine) -> str:
+    return "–" if line.exponent is None else f"{line.exponent:.2f} ({line.verdict})"
+
+
+def _style(line: GrowthLine, mode: Mode) -> dict[str, Any]:
+    color = arm_color(line.arm, mode)
+    return {
+        "name": line.arm,
+        "line": {"color": color, "width": 2.5},
+        "marker": {"symbol": arm_marker(line.arm), "size": 9, "color": color},
+    }
