@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from labkit.analysis.contrasts import Contrast
 from labkit.analysis.inference import BlockNoise, block_noise, estimate
@@ -43,6 +44,7 @@ class Comparison:
     df: float | None = None
     p: float | None = None
     block_sd: float | None = None
+    skew: float | None = None
     over: str = ""
 
 
@@ -98,4 +100,5 @@ def _with(
 ) -> Comparison:
     found = estimate(units, square, noise)
     numbers = {name: float(getattr(found, name)) for name in ("low", "high", "se", "df", "p")}
+    numbers["skew"] = float(stats.skew(units)) if np.ptp(units) > 0 else 0.0
     return Comparison(**{**vars(counted), **numbers, "gain": float(found.mean), "over": over, "block_sd": block_sd})

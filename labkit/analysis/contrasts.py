@@ -1,7 +1,7 @@
 """What is compared with what: the terms of the 2x2x2 as weights on the log values of its arms. Pure.
 
-A layer's effect is the mean, over the settings of the other layers, of `log(without) - log(with)`: the log of a gain. An
-interaction is how much that differs when another layer is on: 0 when gains multiply. Arms that did not run are left
+A layer's effect is the mean, over the settings of the other layers, of `log(without) - log(with)`: the log of a gain.
+An interaction is how much that differs when another layer is on: 0 when gains multiply. Arms that did not run are left
 out pair by pair (square by square for an interaction), so the term is about the pairs that remain, and says which.
 """
 
