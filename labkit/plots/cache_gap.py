@@ -41,7 +41,7 @@ class CacheGapInfo:
 
 
 def cache_gap_info(steps: pd.DataFrame, arm: str | None = None) -> CacheGapInfo:
-    """Prompt tokens by fate: of each arm, summed over the steps that all finished, or the mean of each turn of `arm`."""
+    """Prompt tokens by fate: of each arm, summed over the steps that all finished, or a mean for each turn of `arm`."""
     parts = step_gap(common(steps) if arm is None else steps[steps["arm"] == arm])
     if not len(parts):
         return CacheGapInfo(caption=_caption(arm, parts), bars=(), parts={})

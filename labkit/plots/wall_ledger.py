@@ -122,7 +122,8 @@ def _caption(ledgers: tuple[ArmLedger, ...]) -> Caption:
         return Caption(title=TITLE, empty="No step was finished by every arm yet, so no sums can be compared.")
     words = "; ".join(f"{one.arm}: {one.first_s:.1f} s to first token, {one.rest_s:.1f} s after it" for one in ledgers)
     count = counted(ledgers[0].n, "step")
-    note = f"Over the {count} that {_finishers([one.arm for one in ledgers])} finished.{_tools(ledgers)}{_residual(ledgers)}"
+    who = _finishers([one.arm for one in ledgers])
+    note = f"Over the {count} that {who} finished.{_tools(ledgers)}{_residual(ledgers)}"
     return Caption(title=TITLE, note=note, alt=f"{TITLE} {words}; {count}.")
 
 
