@@ -18,7 +18,7 @@ _OPENS = {
     "aiperf": "A folder per arm, condition, cache state and repeat: `aiperf plot` and whatever reads AIPerf's exports.",
     "llmd": "A report per arm, condition, cache state and repeat: llm-d-benchmark and llm-d-prism.",
     "otlp": "A trace per line: an OpenTelemetry collector's otlpjsonfile receiver, or POST a line to /v1/traces.",
-    "perfetto": "Open it at https://ui.perfetto.dev (it stays on this machine) or chrome://tracing.",
+    "perfetto": "Open it at https://ui.perfetto.dev (the page reads it where it is; nothing is sent).",
 }
 
 

@@ -16,7 +16,7 @@ _LAYERS = {arm.label: arm.layers for arm in ARMS}
 
 def engine_name(info: RunInfo) -> str:
     """`vllm` or `sglang`, as the command lines or the installed packages say; `unknown` when neither does."""
-    words = " ".join(word for process in _every(info) for word in process.get("argv") or ())
+    words = " ".join(word for engine in _engines(info) for process in engine for word in process.get("argv") or ())
     named = next((name for name in ("sglang", "vllm") if name in words), None)
     return named or ("vllm" if engine_version(info) else "unknown")
 
@@ -38,8 +38,9 @@ def processes_of(info: RunInfo, arm: str) -> Sequence[Process]:
     Arms that differ only in prefix caching may share an engine, so that layer tells engines apart only where it must.
     """
     layers = _LAYERS.get(arm, ())
-    engines = [engine.get("processes") or () for engine in (info.fingerprint.get("engines") or {}).values()]
-    fits = [e for e in engines if _split(e) == ("pd_split" in layers) and _speculates(e) == ("speculation" in layers)]
+    fits = [
+        e for e in _engines(info) if _split(e) == ("pd_split" in layers) and _speculates(e) == ("speculation" in layers)
+    ]
     if len(fits) > 1:
         fits = [e for e in fits if _caches(e) == ("prefix_caching" in layers)]
     return fits[0] if len(fits) == 1 else ()
@@ -59,9 +60,10 @@ def flags(process: Process) -> dict[str, Any]:
     return {name: "***" if _SECRET.search(name) else value for name, value in found.items()}
 
 
-def _every(info: RunInfo) -> list[Process]:
+def _engines(info: RunInfo) -> list[Sequence[Process]]:
+    """The processes of each engine; an engine that someone described in other words is passed over."""
     engines = (info.fingerprint.get("engines") or {}).values()
-    return [process for engine in engines for process in engine.get("processes") or ()]
+    return [engine.get("processes") or () for engine in engines if isinstance(engine, Mapping)]
 
 
 def _split(engine: Sequence[Process]) -> bool:

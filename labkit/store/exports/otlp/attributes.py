@@ -1,7 +1,7 @@
 """Names and values in OTLP/JSON's typed form; a value that was not measured has no attribute.
 
-Names under `gen_ai.` and `error.` are the semantic conventions' (1.41, status: development); what they have no word for
-is under `labkit.`.
+Names under `gen_ai.` and `error.` are the semantic conventions': those of 1.41, the last release with GenAI in it, that
+GenAI's own first release kept (status: development). What they have no word for is under `labkit.`.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from labkit.core.records import StepRecord
 from labkit.store.exports.requests import Request
 
 _OWN = (
-    "arm", "task", "recording", "condition", "cache", "repeat", "turn", "kind", "warmup", "mode", "history", "switched_by",
-    "engine", "queue_s", "prefill_s", "transfer_s", "decode_s", "send_lag_s", "ceiling_tokens", "transferred_tokens",
-    "drafts", "drafted_tokens", "accepted_tokens",
+    "arm", "agent", "task", "recording", "condition", "cache", "repeat", "turn", "kind", "warmup", "mode", "history",
+    "switched_by", "engine", "queue_s", "prefill_s", "transfer_s", "decode_s", "send_lag_s", "ceiling_tokens",
+    "transferred_tokens", "drafts", "drafted_tokens", "accepted_tokens",
 )  # fmt: skip
 """Fields of a step that keep their name under `labkit.`."""
 
@@ -72,7 +72,6 @@ def agent_attributes(step: StepRecord, provider: str, model: str | None, convers
         "gen_ai.provider.name": provider,
         "gen_ai.request.model": model,
         "gen_ai.conversation.id": conversation,
-        "gen_ai.agent.id": step.agent,
         "gen_ai.agent.name": f"agent {step.agent}",
         **{f"labkit.{name}": getattr(step, name) for name in _OWN[: _OWN.index("turn")]},
         "labkit.warmup": step.warmup,

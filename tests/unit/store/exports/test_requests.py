@@ -6,7 +6,7 @@ import pytest
 from builders import a_step, chunks_at
 
 from labkit.core.records import RunInfo
-from labkit.store.exports.engine_facts import flags, processes_of
+from labkit.store.exports.engine_facts import engine_name, flags, processes_of
 from labkit.store.exports.requests import Request, by_cell, by_session, requests_of, stable_id, undisturbed
 from labkit.store.exports.wall import Wall
 from labkit.store.runs import Run, RunStore
@@ -106,6 +106,11 @@ PAIR = [{"role": "prefill", "argv": ["vllm"]}, {"role": "decode", "argv": ["vllm
 )
 def test_an_arms_engine_is_named_only_without_doubt(arm: str, engines: list[list[dict[str, object]]], expected: object):
     assert processes_of(info(*engines), arm) == expected
+
+
+def test_an_engine_in_other_words_is_passed_over():
+    told = RunInfo(id="r", experiment="x", created="", state="done", asked={}, fingerprint={"engines": {"e": "fake"}})
+    assert (engine_name(told), processes_of(told, "base")) == ("unknown", ())
 
 
 def test_secrets_on_a_command_line_are_left_out():
