@@ -2,12 +2,14 @@
 
 import asyncio
 import json
+import os
 import sys
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import fake_vllm
 import pyarrow.parquet as pq
 import pytest
 from factorials import asked, measured, of, run, saved, static
@@ -16,6 +18,7 @@ from typer.testing import CliRunner
 from labkit.cli import build
 from labkit.core.errors import BadInput, EngineDied, LabError
 from labkit.engines.fake import FakeDials, FakeEngine
+from labkit.engines.fleet import Fleet
 from labkit.experiments.resume import before, resume_design
 from labkit.experiments.serving import Served, StaticProvider
 from labkit.store.runs import Run, RunStore
@@ -216,6 +219,33 @@ async def test_a_warm_pass_that_is_left_gets_its_cold_one_once_more_thrown_away(
     assert (warm["cached_tokens"] == warm["ceiling_tokens"]).all()
     assert (warm["cached_tokens"] > 0).all()
     assert [(e["recording"], e["cache"]) for e in of(done, "pass_done")] == [("one", "cold"), ("one", "warm")]
+
+
+async def test_engines_that_the_killed_run_left_up_are_ended_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    profile, path = fake_vllm.install(tmp_path / "fake", os.environ["PATH"])
+    monkeypatch.setenv("PATH", path)
+    recordings = ",".join(saved(tmp_path, "one", steps=20))
+    words = ("--profile", str(profile), "--recordings", recordings, "--steps", "0", "--arms", "base,prefix")
+    fleet = Fleet()
+    try:
+        async with labkit("run", "factorial", *words, "--no-drift-check", "--seed", "1") as process:
+            killed = await run_with(passes=0, steps=1)
+            process.kill()
+            await process.communicate()
+        (left,) = fleet.ps()
+        assert left.alive
+        async with labkit("run", "factorial", "--resume", killed.id) as process:
+            out, err = (text.decode() for text in await process.communicate())
+    finally:
+        still_up = fleet.down()
+    assert process.returncode == 0, out + err
+    assert still_up == []
+    done = RunStore().open(killed.id)
+    engines = [event["engine"] for event in of(done, "serving")]
+    assert engines[0] == left.id
+    assert left.id not in engines[1:]
+    assert all(event["neighbours"] == [] for event in of(done, "serving"))
+    assert len(measured(done)) == 40
 
 
 def test_what_is_done_is_read_from_the_events():

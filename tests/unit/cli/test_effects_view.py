@@ -1,0 +1,57 @@
+"""The effects table of the terminal, on runs whose gains are planted."""
+
+import random
+from io import StringIO
+
+from builders import frame_of
+from planted import planted
+from rich.console import Console
+
+from labkit.cli.effects_view import effects_view, gains_view
+from labkit.core.records import ChunkRecord
+
+NO_CHUNKS = frame_of([], ChunkRecord)
+
+
+def drawn(view: object) -> str:
+    console = Console(width=160, record=True, file=StringIO())
+    console.print(view)
+    return console.export_text()
+
+
+def line_of(text: str, *words: str) -> str:
+    return next(line for line in text.splitlines() if all(word in line for word in words))
+
+
+def test_each_layer_and_interaction_has_its_gain_interval_and_verdict():
+    dice = random.Random(1)
+    text = drawn(effects_view(frame_of(planted(tasks=6, noise=lambda: dice.gauss(0, 0.01))), NO_CHUNKS))
+    prefix = line_of(text, "prefix caching ", "end to end")
+    assert "2.0" in prefix
+    assert "<0.001" in prefix
+    assert "12/6" in prefix  # two turns of six tasks
+    assert "better" in prefix
+    assert "worse" in line_of(text, "pd split ", "end to end")
+    assert "prefix caching:pd split:speculation" in text
+    assert "first token" in text
+    assert "ITL" not in text  # not of the headline set
+
+
+def test_what_cannot_be_told_is_a_dash_with_the_reason():
+    text = drawn(effects_view(frame_of(planted(arms=("base", "prefix"), tasks=1, repeats=1)), NO_CHUNKS))
+    prefix = line_of(text, "prefix caching", "end to end")
+    assert "too few to tell" in prefix
+    assert "–" in prefix
+
+
+def test_arms_are_compared_with_base():
+    dice = random.Random(2)
+    rows = planted(arms=("base", "prefix"), tasks=5, noise=lambda: dice.gauss(0, 0.01))
+    text = drawn(gains_view(frame_of(rows), NO_CHUNKS))
+    assert "prefix" in line_of(text, "end to end")
+
+
+def test_nothing_measured_is_no_table():
+    empty = frame_of([])
+    assert effects_view(empty, NO_CHUNKS) is None
+    assert gains_view(empty, NO_CHUNKS) is None
