@@ -33,6 +33,7 @@ _HUES = (2, 3, 5, 4, 6)
 """Places in the template's colourway; symbols tell drafters apart without colour."""
 _SYMBOLS = ("diamond", "triangle-up", "pentagon", "star-diamond", "cross")
 _SPREAD = 0.5
+_TICKS = (0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,6 +100,7 @@ def drafters_figure(info: DraftersInfo, mode: Mode = "light") -> go.Figure:
         ticktext=list(info.groups),
         range=[-0.5, last + 0.5],
         showgrid=False,
+        zeroline=False,
     )
     _y_axis(figure, info, mode)
     return figure
@@ -108,14 +110,14 @@ def _y_axis(figure: go.Figure, info: DraftersInfo, mode: Mode) -> None:
     if info.measure == "rate":
         figure.update_yaxes(title=_AXES["rate"], range=[-0.03, 1.05], tickformat=".0%", dtick=0.25)
         return
-    figure.update_yaxes(title=_AXES["gain"], type="log", tickvals=[0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4], ticksuffix="x")
+    figure.update_yaxes(title=_AXES["gain"], type="log", tickvals=_TICKS, ticktext=[f"{tick:g}x" for tick in _TICKS])
     figure.add_hline(y=1, line={"color": MUTED[mode], "width": 1.5, "dash": "dot"})
 
 
 def _bars(points: list[Point]) -> dict[str, Any]:
     return {
-        "array": [0.0 if point.high is None else point.high - point.value for point in points],
-        "arrayminus": [0.0 if point.low is None else point.value - point.low for point in points],
+        "array": [None if point.high is None else point.high - point.value for point in points],
+        "arrayminus": [None if point.low is None else point.value - point.low for point in points],
         "thickness": 1.5,
         "width": 5,
     }

@@ -8,7 +8,8 @@ from typing import Any, Literal
 import pandas as pd
 import plotly.graph_objects as go
 
-from labkit.analysis.format import count, seconds
+from labkit.analysis.format import count, plain, seconds
+from labkit.analysis.growth import TOO_FEW
 from labkit.plots.frame import Caption, framed, sentence
 from labkit.plots.rows import arms_of, counted
 from labkit.plots.theme import MUTED, Mode, arm_color, arm_marker
@@ -18,7 +19,7 @@ _TITLES: dict[Measure, str] = {
     "prompt_computed": "How many prompt tokens must be computed, by the number of steps?",
     "e2e_s": "How long does the agent wait for the engine, by the number of steps?",
 }
-_AXES: dict[Measure, str] = {"prompt_computed": "prompt tokens computed in all", "e2e_s": "send to end, summed (s)"}
+_AXES: dict[Measure, str] = {"prompt_computed": "tokens computed (log scale)", "e2e_s": "seconds (log scale)"}
 _GUIDE = "in step with the steps"
 
 
@@ -68,14 +69,14 @@ def growth_figure(info: GrowthInfo, mode: Mode = "light") -> go.Figure:
         )
     ticks = sorted({n for line in info.lines for n in line.steps})
     figure.update_xaxes(title="steps of the agent (log scale)", type="log", tickvals=ticks, ticktext=ticks)
-    figure.update_yaxes(title=f"{_AXES[info.measure]}, log scale", type="log", dtick="D1" if _narrow(info) else 1)
+    figure.update_yaxes(title=_AXES[info.measure], type="log", tickformat="~s", dtick=_dtick(info))
     return figure
 
 
-def _narrow(info: GrowthInfo) -> bool:
-    """Whether the values span so little that a tick per decade would leave the axis bare."""
+def _dtick(info: GrowthInfo) -> str | int:
+    """A tick per decade, or at 1, 2 and 5 where that would leave the axis bare."""
     values = [*info.guide, *(value for line in info.lines for value in line.values)]
-    return max(values) / min(values) < 50
+    return "D2" if max(values) / min(values) < 50 else 1
 
 
 def _line(arm: str, of: pd.DataFrame, exponents: pd.DataFrame, measure: Measure) -> GrowthLine:
@@ -96,15 +97,16 @@ def _caption(lines: tuple[GrowthLine, ...], measure: Measure) -> Caption:
     title = _TITLES[measure]
     if not lines:
         return Caption(title=title, empty="No agent was cut after a number of steps: labkit run steps does that.")
-    slopes = "; ".join(f"{line.arm} {_exponent(line)}" for line in lines)
+    slopes = ", ".join(f"{line.arm} {plain(line.exponent)}" for line in lines)
+    told = "; ".join(f"{line.arm}: {line.verdict}" for line in lines if line.verdict)
     n = counted(min(line.n_passes for line in lines), "pass").replace("passs", "passes")
-    note = f"Mean of {n} per point. Growth exponent: {slopes}. 1 would be the dotted line."
+    note = f"Growth exponent: {slopes}; the dotted line has 1. {_doubt(lines)}Mean of {n} per point."
     ends = "; ".join(f"{line.arm} from {line.values[0]:,.0f} to {line.values[-1]:,.0f}" for line in lines)
-    return Caption(title=title, note=note, alt=f"{title} {_AXES[measure]}: {ends}. Exponents: {slopes}.")
+    return Caption(title=title, note=note, alt=f"{title} {_AXES[measure]}: {ends}. Exponents: {slopes} ({told}).")
 
 
-def _exponent(line: GrowthLine) -> str:
-    return "–" if line.exponent is None else f"{line.exponent:.2f} ({line.verdict})"
+def _doubt(lines: tuple[GrowthLine, ...]) -> str:
+    return "Too few passes for an interval. " if any(line.verdict == TOO_FEW for line in lines) else ""
 
 
 def _style(line: GrowthLine, mode: Mode) -> dict[str, Any]:

@@ -46,8 +46,9 @@ def test_growth_has_a_line_per_arm_that_has_a_whole_pass_and_a_guide_from_the_fi
         ("prefix", (200.0, 800.0), 1),
     ]
     assert info.guide == (300.0, 1200.0)
-    assert "base 1.79 (faster than the steps); prefix 1.00 (too few to tell)" in info.caption.note
-    assert "Mean of 1 pass per point" in info.caption.note
+    assert "base 1.79, prefix 1.00" in info.caption.note
+    assert "Too few passes for an interval. Mean of 1 pass per point" in info.caption.note
+    assert "(base: faster than the steps; prefix: too few to tell)" in info.caption.alt
     seconds = growth_info(GROWTH, EXPONENTS, "e2e_s")
     assert seconds.lines[0].values == (3.0, 36.0)
     assert seconds.lines[0].exponent is None
@@ -88,7 +89,7 @@ def test_drafters_stand_side_by_side_with_bars_and_hollow_marks(mode):
     figure = drafters_figure(drafters_info(RATES), mode)
     ngram = figure.data[0]
     assert list(ngram.marker.symbol) == ["diamond", "diamond-open"]
-    assert list(ngram.error_y.array) == pytest.approx([0.05, 0.0])
+    assert list(ngram.error_y.array) == [pytest.approx(0.05), None]
     assert ngram.x[0] != figure.data[1].x[1]
 
 
