@@ -48,9 +48,12 @@ def conduct_load(
     if isinstance(engines, FleetProvider):
         refuse_busy(Fleet(), [engines.plan(block.arm) for block in design.blocks])
 
+    second = dict.fromkeys(design.labels, 1.0)  # a load is planned by its time
+
     def work(on_progress: OnProgress, on_created: OnCreated) -> Coroutine[Any, Any, Run]:
         return run_design(
-            experiment, asked, design, engines, keep=asked.keep, on_progress=on_progress, on_created=on_created
-        )
+            experiment, asked, design, engines, keep=asked.keep, expected=second, on_progress=on_progress,
+            on_created=on_created,
+        )  # fmt: skip
 
     conduct(work, shown, job=asked.job, as_json=as_json)

@@ -114,8 +114,8 @@ async def test_a_prompt_that_stops_other_streams_is_found_and_named(source, tmp_
     """Prefill takes 0.3 s and stops every stream in `prefix`; in `prefix+pd` it stops none."""
     dials = {"ttft_s": 0.3, "itl_s": 0.02}
     asked = InterferenceAsked(
-        **{**QUICK, "arms": ("prefix", "prefix+pd"), "stagger": 0.2}, recordings=(source("a", 15),), agents=(1, 2),
-        window=1.0,
+        **{**QUICK, "arms": ("prefix", "prefix+pd"), "stagger": 0.2}, recordings=(source("a", 8),), agents=(1, 2),
+        window=0.8,
     )  # fmt: skip
     async with FakeEngine(FakeDials(serial_prefill=True, **dials)) as mixed, FakeEngine(FakeDials(**dials)) as split:
         provider = StaticProvider({"prefix": mixed.base_url, "prefix+pd": split.base_url}, "fake", 16)
@@ -140,7 +140,7 @@ async def test_the_search_finds_the_capacity_that_the_engine_has(source, tmp_pat
     Half of the requests must be good, so that what a busy machine adds to a few of them decides nothing.
     """
     objective = {"ttft": 0.39, "itl": 1.0, "share": 0.5}
-    asked = CapacityAsked(**QUICK, recordings=(source("a", 1),), window=1.5, max_agents=8, **objective)
+    asked = CapacityAsked(**QUICK, recordings=(source("a", 1),), window=1.1, max_agents=8, **objective)
     async with FakeEngine(FakeDials(serial_prefill=True, ttft_s=0.1)) as engine:
         done = await run(asked, tmp_path, on(engine, "prefix"))
     steps, chunks, spans = done.steps(), done.chunks(), windows(done.events())
