@@ -95,12 +95,12 @@ def _origin(figure: Figure) -> Text:
 
 def costs_table(rows: pd.DataFrame) -> Table:
     """Rows of `labkit.analysis.cost.cost_table`; "not measured" is a dash."""
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    table.add_column("arm")
-    for heading in ("time", "task runs\nsolved", "per task\nrun", "per\nsolved", "per M\ncomputed"):
-        table.add_column(heading, justify="right")
-    for heading in ("per M\nprompt", "per M\ngenerated", "J per\ntask run"):
-        table.add_column(heading, justify="right")
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("arm", overflow="fold")
+    for heading in ("time", "task runs\nsolved", "per\ntask run", "per\nsolved", "per M\ncomp."):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for heading in ("per M\nprompt", "per M\ngen.", "J per\ntask run"):
+        table.add_column(heading, justify="right", no_wrap=True)
     for row in rows.to_dict("records"):
         table.add_row(
             _label(row),
@@ -124,8 +124,9 @@ def remarks(run: Run, table: pd.DataFrame, prices: Prices, profile: str) -> Iter
     agents = sorted(set(table["agents"]))
     at_once = "one agent at a time" if agents == [1] else f"{agents[0]} to {agents[-1]} agents at a time"
     yield f"At this load: {at_once}. A machine that serves more at once costs less a token."
-    yield "Per M: the whole cost over a million of computed prompt tokens, of all prompt tokens, of generated tokens."
-    yield "All GPUs of the machine are paid for, idle ones too; time is first send to last end, without engine starts."
+    yield "Per M: the whole cost over a million tokens: prompt tokens computed (comp.), all of them, generated (gen.)."
+    yield "The whole machine is paid for, idle GPUs too. Time: first send to last end of each pass, no engine starts."
+    yield from _uneven(table)
     failed = int(table.drop_duplicates(["arm", "condition", "cache"])["n_failed"].sum())
     if failed:
         yield f"{failed} failed steps: their time is paid for, their tokens are not known."
@@ -134,6 +135,13 @@ def remarks(run: Run, table: pd.DataFrame, prices: Prices, profile: str) -> Iter
     for price in prices.values():
         if profile not in price.profiles:
             yield f"{price.name} is not the machine of this run ({profile or 'no profile'}): its times would be others."
+
+
+def _uneven(table: pd.DataFrame) -> Iterator[str]:
+    """Task runs of different lengths, as a run that was stopped leaves them."""
+    steps = table["n_steps"] / table["n_tasks"]
+    if steps.max() - steps.min() > 1e-9:
+        yield f"Task runs differ in length ({steps.min():.1f} to {steps.max():.1f} steps): do not compare their costs."
 
 
 def _solved(table: pd.DataFrame) -> Iterator[str]:

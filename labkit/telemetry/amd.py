@@ -69,7 +69,7 @@ def _imported() -> ModuleType:
         with contextlib.redirect_stdout(io.StringIO()):
             import amdsmi
     except (ImportError, OSError, KeyError, AttributeError) as error:
-        raise Unreadable(f"amdsmi does not load: {_said(error)}") from error
+        raise Unreadable(f"its library does not load: {_said(error)}") from error
     return amdsmi  # type: ignore[no-any-return]
 
 

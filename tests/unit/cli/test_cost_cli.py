@@ -88,6 +88,14 @@ def test_energy_that_was_read_is_shown(store: RunStore) -> None:
     assert "Energy of all that could be read (rapl: package-0), idle power included." in shown
 
 
+def test_task_runs_of_different_length_are_said(store: RunStore) -> None:
+    with store.create("replay", {"profile": "cpu-smollm2"}, {}) as run:
+        for arm, turns in (("base", 3), ("prefix", 2)):
+            for turn in range(turns):
+                run.step(a_step(run.id, arm=arm, turn=turn), [])
+    assert "Task runs differ in length (2.0 to 3.0 steps)" in words(labkit("cost", run.id))
+
+
 def test_json_has_the_rows_and_the_figures(store: RunStore) -> None:
     told = json.loads(labkit("cost", a_run(store), "--json"))
     assert told["costs"][0]["usd_per_solved"] is None

@@ -63,7 +63,7 @@ def test_amd_gpus_that_tell_nothing_are_said(rocm: Path) -> None:
 def test_no_amd_driver_and_no_amd_library_are_said_and_nothing_is_printed(rocm: Path, tmp_path: Path) -> None:
     assert amd(rocm, "none")["unread"].startswith("no AMD driver: ")
     told = ask("amd", "amd_source", ROCM_PATH=str(tmp_path), ROCM_HOME=str(tmp_path))
-    assert told == {"unread": "amdsmi does not load: 'libamd_smi.so'", "printed": ""}
+    assert told == {"unread": "its library does not load: 'libamd_smi.so'", "printed": ""}
 
 
 def test_nvidia_counts_millijoules_and_milliwatts(nvml: Path) -> None:
