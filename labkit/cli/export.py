@@ -34,8 +34,9 @@ def export_run(
 ) -> None:
     """Write a run for other tools: its tables, or AIPerf's, llm-d's, OpenTelemetry's or Perfetto's files.
 
-    Every number keeps the definition of the tool whose format it is, and what was not measured is absent, never 0. The
-    files written are printed, one a line.
+    Every number keeps its tool's definition; what was not measured is absent, never 0.
+
+    The files written are printed, one a line.
     """
     # Here: pandas and pyarrow would slow down every other command.
     from labkit.analysis.arms import ArmRow, arm_table
@@ -50,4 +51,4 @@ def export_run(
     for path in files:
         typer.echo(path)
     if fmt in _OPENS:
-        notes.print(_OPENS[fmt], markup=False, highlight=False)
+        notes.print(_OPENS[fmt], markup=False, highlight=False, soft_wrap=True)
