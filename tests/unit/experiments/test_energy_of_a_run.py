@@ -7,12 +7,15 @@ import pandas as pd
 import pytest
 from builders import a_step
 
-from labkit.core.clock import SystemClock
+from labkit.analysis.energy import joules
+from labkit.core.clock import FakeClock, SystemClock
 from labkit.experiments.at_rest import measure_at_rest
 from labkit.experiments.sampling import sampled
 from labkit.experiments.solved import solved_tasks
 from labkit.store.runs import Run, RunStore
 from labkit.telemetry.devices import EnergySource
+from labkit.telemetry.rapl import rapl_source
+from labkit.telemetry.sampler import Sampler
 
 
 class Heater:
@@ -59,6 +62,26 @@ async def test_a_run_says_what_of_energy_is_read_and_why_not(tmp_path: Path) -> 
     (event,) = [event for event in store(tmp_path).open(writer.id).events() if event["type"] == "energy"]
     assert {*event["read"], *event["unread"]} == {"amdsmi", "nvml", "rapl"}
     assert all(event["unread"].values())
+
+
+async def test_joules_of_an_arm_from_files_to_table(tmp_path: Path) -> None:
+    """A package at 5 W; its counter overflows while the second arm is measured."""
+    folder, clock = tmp_path / "intel-rapl:0", FakeClock(100.0)
+    folder.mkdir()
+    for name, text in (("name", "package-0"), ("max_energy_range_uj", "60000000"), ("energy_uj", "0")):
+        (folder / name).write_text(text)
+    with RunStore(tmp_path / "runs", clock).create("quick", {}, {}) as writer:
+        sampler = Sampler(writer.id, [rapl_source(tmp_path)], writer.samples, t0=writer.t0, clock=clock)
+        for second in range(21):
+            (folder / "energy_uj").write_text(str(5_000_000 * second % 60_000_000))
+            await sampler.sample()
+            clock.advance(1.0)
+        for arm, start, end in (("base", 1.5, 6.0), ("prefix", 8.0, 15.0)):
+            writer.step(a_step(writer.id, arm=arm, t_send=start, t_end=end), [])
+    run = store(tmp_path).open(writer.id)
+    table = joules(run.samples(), run.steps())
+    assert table["joules"].tolist() == pytest.approx([5 * 4.5, 5 * 7.0])
+    assert table["source"].tolist() == ["rapl: package-0"] * 2
 
 
 def with_outcomes(tmp_path: Path, asked: dict[str, object], *outcomes: dict[str, object]) -> Run:
