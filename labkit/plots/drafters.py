@@ -82,17 +82,11 @@ def drafters_figure(info: DraftersInfo, mode: Mode = "light") -> go.Figure:
     figure = framed(info.caption, mode, height=300)
     for place, method in enumerate(info.methods):
         mine = [point for point in info.points if point.method == method]
-        shift = (place - (len(info.methods) - 1) / 2) * _SPREAD / max(1, len(info.methods) - 1)
-        figure.add_scatter(
-            x=[info.groups.index(point.group) + shift for point in mine],
-            y=[point.value for point in mine],
-            error_y=_bars(mine),
-            hovertext=[_told(point, info.measure) for point in mine],
-            hoverinfo="text",
-            mode="markers",
-            name=method,
-            marker=_marker(mine, place, mode),
-        )
+        for few in (False, True):
+            some = [point for point in mine if point.too_few is few]
+            if some:
+                alone = len(some) == len(mine)
+                figure.add_scatter(showlegend=not few or alone, **_trace(info, some, place, mode))
     last = len(info.groups) - 1
     figure.update_xaxes(
         title=_X[info.by],
@@ -106,6 +100,22 @@ def drafters_figure(info: DraftersInfo, mode: Mode = "light") -> go.Figure:
     return figure
 
 
+def _trace(info: DraftersInfo, points: list[Point], place: int, mode: Mode) -> dict[str, Any]:
+    """Points of one drafter, all of them with enough steps or none; the former have bars."""
+    shift = (place - (len(info.methods) - 1) / 2) * _SPREAD / max(1, len(info.methods) - 1)
+    return {
+        "x": [info.groups.index(point.group) + shift for point in points],
+        "y": [point.value for point in points],
+        "error_y": {"visible": False} if points[0].too_few else _bars(points),
+        "hovertext": [_told(point, info.measure) for point in points],
+        "hoverinfo": "text",
+        "mode": "markers",
+        "name": points[0].method,
+        "legendgroup": points[0].method,
+        "marker": _marker(points, place, mode),
+    }
+
+
 def _y_axis(figure: go.Figure, info: DraftersInfo, mode: Mode) -> None:
     if info.measure == "rate":
         figure.update_yaxes(title=_AXES["rate"], range=[-0.03, 1.05], tickformat=".0%", dtick=0.25)
@@ -116,8 +126,8 @@ def _y_axis(figure: go.Figure, info: DraftersInfo, mode: Mode) -> None:
 
 def _bars(points: list[Point]) -> dict[str, Any]:
     return {
-        "array": [None if point.high is None else point.high - point.value for point in points],
-        "arrayminus": [None if point.low is None else point.value - point.low for point in points],
+        "array": [(point.high or point.value) - point.value for point in points],
+        "arrayminus": [point.value - (point.value if point.low is None else point.low) for point in points],
         "thickness": 1.5,
         "width": 5,
     }

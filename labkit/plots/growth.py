@@ -59,7 +59,7 @@ def growth_figure(info: GrowthInfo, mode: Mode = "light") -> go.Figure:
     if info.caption.empty:
         return sentence(info.caption, mode)
     figure = framed(info.caption, mode, height=300)
-    shown = count if info.measure == "prompt_computed" else seconds
+    shown, tick = (count, "~s") if info.measure == "prompt_computed" else (seconds, "~g")
     dotted = {"color": MUTED[mode], "dash": "dot", "width": 1.5}
     figure.add_scatter(x=info.lines[0].steps, y=info.guide, mode="lines", name=_GUIDE, hoverinfo="skip", line=dotted)
     for line in info.lines:
@@ -69,7 +69,7 @@ def growth_figure(info: GrowthInfo, mode: Mode = "light") -> go.Figure:
         )
     ticks = sorted({n for line in info.lines for n in line.steps})
     figure.update_xaxes(title="steps of the agent (log scale)", type="log", tickvals=ticks, ticktext=ticks)
-    figure.update_yaxes(title=_AXES[info.measure], type="log", tickformat="~s", dtick=_dtick(info))
+    figure.update_yaxes(title=_AXES[info.measure], type="log", tickformat=tick, dtick=_dtick(info))
     return figure
 
 

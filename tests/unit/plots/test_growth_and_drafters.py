@@ -87,10 +87,12 @@ def test_points_keep_the_order_of_kinds_and_say_where_there_are_too_few():
 @pytest.mark.parametrize("mode", MODES)
 def test_drafters_stand_side_by_side_with_bars_and_hollow_marks(mode):
     figure = drafters_figure(drafters_info(RATES), mode)
-    ngram = figure.data[0]
-    assert list(ngram.marker.symbol) == ["diamond", "diamond-open"]
-    assert list(ngram.error_y.array) == [pytest.approx(0.05), None]
-    assert ngram.x[0] != figure.data[1].x[1]
+    ngram, hollow, _, suffix = figure.data
+    assert (list(ngram.marker.symbol), list(hollow.marker.symbol)) == (["diamond"], ["diamond-open"])
+    assert list(ngram.error_y.array) == pytest.approx([0.05])
+    assert not hollow.error_y.visible
+    assert not hollow.showlegend
+    assert {round(x) for x in (*ngram.x, *suffix.x)} <= {0, 1, 2}
 
 
 def test_gains_are_drawn_around_one():
