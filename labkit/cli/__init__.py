@@ -29,6 +29,7 @@ _GROUPS = (
     "run",
     "run_factorial",
     "run_interference",
+    "run_confirm",
     "run_capacity",
     "run_steps",
     "run_speculation",

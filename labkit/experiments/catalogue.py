@@ -14,6 +14,7 @@ from labkit.core.names import pick
 from labkit.core.records import Record
 from labkit.experiments.asked import Asked
 from labkit.experiments.capacity_asked import CapacityAsked
+from labkit.experiments.confirm_asked import ConfirmAsked
 from labkit.experiments.factorial import FactorialAsked
 from labkit.experiments.interference import InterferenceAsked
 from labkit.experiments.speculation import SpeculationAsked
@@ -130,6 +131,14 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         command=("run", "capacity"),
         takes="arms x up to 6 windows of a minute, and the engines' starts",
         record=CapacityAsked,
+        defaults={"profile": DEFAULT_PROFILE},
+    ),
+    Experiment(
+        name="confirm",
+        question="Does the faster arm still solve as many tasks? Live agents in two arms, judged by hidden checks.",
+        command=("run", "confirm"),
+        takes="about a minute an attempt on two cores",
+        record=ConfirmAsked,
         defaults={"profile": DEFAULT_PROFILE},
     ),
 )

@@ -1,5 +1,7 @@
 """A confirmation on fake engines that say the right things, or give up: outcomes, order, pairs, refusals."""
 
+import asyncio
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from labkit.core.errors import BadInput, EngineNotReady, UnknownName
 from labkit.engines.fake import FakeDials, FakeEngine
 from labkit.experiments.confirm import run_confirm
 from labkit.experiments.confirm_asked import ConfirmAsked
+from labkit.experiments.report import write_report
 from labkit.experiments.serving import StaticProvider
 from labkit.store.runs import Run, RunStore
 
@@ -94,3 +97,30 @@ def test_an_unknown_task_or_arm_names_the_nearest():
 def test_nothing_tried_is_an_empty_table():
     assert outcomes([]).empty
     assert solved(outcomes([])).empty
+
+
+async def test_the_command_prints_what_was_solved_and_the_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("LABKIT_RUNS", str(tmp_path))
+    words = ["run", "confirm", "--arm", "prefix", "--tasks", TASK, "--attempts", "2", "--attach", "model=fake"]
+    async with (
+        FakeEngine(FakeDials(replies=solving(TASK) * 2)) as one,
+        FakeEngine(FakeDials(replies=giving_up() * 2)) as two,
+    ):
+        urls = ["--attach", f"base={one.base_url}", "--attach", f"prefix={two.base_url}"]
+        done = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "labkit",
+            *words,
+            *urls,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+        printed = (await done.communicate())[0].decode()
+    assert done.returncode == 0, printed
+    assert "2 of 2" in printed
+    assert "0 of 2" in printed
+    verdict = "prefix against base: too few to tell: a loss of 10 points cannot be ruled out (-100 points"
+    assert verdict in printed
+    store = RunStore(tmp_path)
+    assert verdict in write_report(store.open(store.list()[0].id)).read_text()

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from labkit.analysis.confirmation import confirmation, in_words
 from labkit.analysis.format import percent, seconds
 from labkit.analysis.outcomes import solved
-from labkit.experiments.report.blocks import Block, Code, Grid, Heading, More
+from labkit.experiments.confirm_asked import ConfirmAsked
+from labkit.experiments.report.blocks import Block, Code, Grid, Heading, More, Words
 from labkit.experiments.report.english import records
 from labkit.experiments.report.material import Material
 
@@ -30,7 +32,22 @@ def success(material: Material) -> tuple[Block, ...]:
     rows = records(solved(material.outcomes))
     arms = [Grid(_ARMS, tuple(map(_arm, rows)), "Attempts, judged by the hidden checks", _NOTE)] if rows else []
     each = [Grid(_ATTEMPTS, tuple(map(_attempt, records(material.outcomes))), words=(0, 1, 3, 4))] if rows else []
-    return Heading("Task success"), *arms, *each, *(block for event in told for block in _said(event))
+    return (
+        Heading("Task success"),
+        *_confirmed(material),
+        *arms,
+        *each,
+        *(block for event in told for block in _said(event)),
+    )
+
+
+def _confirmed(material: Material) -> tuple[Block, ...]:
+    """The verdict of a run that was made to confirm an arm."""
+    if material.info.experiment != "confirm":
+        return ()
+    asked = ConfirmAsked.from_dict(material.info.asked)
+    found = confirmation(material.outcomes, asked.against, asked.arm, asked.margin)
+    return (Words(f"{in_words(found, asked.against, asked.arm)}."),)
 
 
 def _arm(row: dict[str, Any]) -> tuple[str, ...]:
