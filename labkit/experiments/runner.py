@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 from labkit.core.clock import Clock, SystemClock
 from labkit.core.progress import OnProgress, silent
 from labkit.core.records import Record
 from labkit.experiments.asked import Asked
+from labkit.experiments.before_start import check, fingerprint_of
 from labkit.experiments.block import measure
-from labkit.experiments.design import Block, Design, Pass
+from labkit.experiments.design import Design, Pass
 from labkit.experiments.forecast import Forecast
 from labkit.experiments.remarks import remarks
 from labkit.experiments.reporter import Reporter
@@ -22,10 +22,8 @@ from labkit.experiments.sampling import sampled
 from labkit.experiments.serving import EngineProvider
 from labkit.experiments.session import Session
 from labkit.experiments.verdict import Tally, verdict
-from labkit.store.fingerprint import host_fingerprint
 from labkit.store.runs import Run, RunStore, RunWriter
-from labkit.traffic.recording import Recording, named, sha256
-from labkit.traffic.shaping import check_pinnable
+from labkit.traffic.recording import named
 
 OnCreated = Callable[[Path], None]
 
@@ -105,25 +103,6 @@ async def conduct(
         await _through(session, keep)
     session.tally.remarks += remarks(Run(writer.folder))
     writer.finish(*verdict(design.labels, session.tally))
-
-
-def check(design: Design) -> None:
-    """Raises BadInput for a pass that cannot be sent as asked."""
-    for block in design.blocks:
-        for each in design.passes(block):
-            if each.options.mode == "pinned":
-                check_pinnable(each.recording, each.options.count(each.recording))
-
-
-def fingerprint_of(design: Design, provider: EngineProvider) -> dict[str, Any]:
-    """The machine, the engines, and the recordings by hash. Raises WeightsError when there is nothing to serve."""
-    sent = {recording.header.name: recording for block in design.blocks for recording in _recordings(design, block)}
-    engines = provider.fingerprint([block.arm for block in design.blocks])
-    return {**host_fingerprint(), **engines, "recordings": {name: sha256(each) for name, each in sent.items()}}
-
-
-def _recordings(design: Design, block: Block) -> list[Recording]:
-    return [recording for each in design.passes(block) for recording, _ in each.sends]
 
 
 def _session(

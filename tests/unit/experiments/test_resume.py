@@ -19,8 +19,9 @@ from labkit.cli import build
 from labkit.core.errors import BadInput, EngineDied, LabError
 from labkit.engines.fake import FakeDials, FakeEngine
 from labkit.engines.fleet import Fleet
-from labkit.experiments.resume import before, resume_design
+from labkit.experiments.resume import resume_design
 from labkit.experiments.serving import Served, StaticProvider
+from labkit.experiments.so_far import before
 from labkit.store.runs import Run, RunStore
 
 SLOW = FakeDials(ttft_s=0.2)
