@@ -11,7 +11,9 @@ from rich.console import Console
 from rich.text import Text
 
 from labkit.agents.steps import Outcome, Step
+from labkit.cli.measuring import refuse_busy
 from labkit.cli.progress_view import drawn
+from labkit.core.arms import arm_named
 from labkit.engines.fleet import Fleet
 from labkit.engines.profiles import load_profile
 from labkit.experiments.agent_run import AgentAsked, AgentRun, run_live
@@ -45,6 +47,8 @@ def work(asked: AgentAsked) -> Recording:
         console.print(line(step, console.width), soft_wrap=True)
 
     provider = FleetProvider(Fleet(), load_profile(asked.profile))
+    if asked.with_engine:
+        refuse_busy(Fleet(), [provider.plan(arm_named(asked.arm))])
     try:
         with drawn(console) as tell:
             # Without its counts a start is one line in a log, not one a second.
