@@ -70,13 +70,13 @@ async def test_every_arm_gets_the_same_requests_but_for_the_salt(tmp_path: Path)
     recordings = saved(tmp_path, "one", "two")
     sent: dict[str, list[str]] = {}
     async with FakeEngine(FakeDials()) as engine:
-        for arm in ALL:  # one run each, so that what an arm was sent can be told apart
+        for arm in ("base", "pd", "all"):  # one run each, so that what an arm was sent can be told apart
             before = len(engine.received)
             await run(asked(recordings, arm), static({arm: engine.base_url}), tmp_path / "runs")
             bodies = engine.received[before:]
             sent[arm] = [json.dumps({**body, "cache_salt": None}, sort_keys=True) for body in bodies]
     assert len(sent["base"]) == 2 + 6  # the warm-up, and both recordings
-    assert all(sent[arm] == sent["base"] for arm in ALL)
+    assert sent["base"] == sent["pd"] == sent["all"]
 
 
 async def test_the_run_keeps_seed_order_and_every_pass(tmp_path: Path):
