@@ -37,6 +37,10 @@ class WindowRow(Record):
     sent: int = column("int64", "", "requests that count")
     cut: int = column("int64", "", "requests that were under way at the close and were cut off; none of them counts")
     gaps: bool = column("bool", "", "whether the recorded time of tools was waited for")
+    prompt_tokens: int | None = column("int64", "tokens", "prompts of the requests that count", nullable=True)
+    ceiling_tokens: int | None = column(
+        "int64", "tokens", "of these, the most that an infinite cache of whole blocks could serve", nullable=True
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,12 +16,13 @@ import pandas as pd
 
 from labkit.analysis.agent_runs import MIN_RUNS, Interval, by_run, interval
 from labkit.analysis.arms import in_order
+from labkit.analysis.cache import cache_use
 from labkit.analysis.concurrency import concurrency, mean_in_flight
 from labkit.analysis.goodput import RUN_KEY
 from labkit.analysis.latency import percentile, ttft
 from labkit.analysis.load_row import LoadRow
 from labkit.analysis.stalls import alone, gaps, threshold
-from labkit.analysis.tables import Floats, floats, is_finished, measured, numbers, typed_frame
+from labkit.analysis.tables import Floats, floats, is_finished, measured, numbers, share, typed_frame
 
 
 def interference(steps: pd.DataFrame, chunks: pd.DataFrame, spans: pd.DataFrame) -> pd.DataFrame:
@@ -90,6 +91,8 @@ def _row(arm: str, own: _Tables, level: pd.DataFrame, typical: float | None, fly
         n_gaps=len(found),
         stall_s=None if typical is None else threshold(typical),
         **_stalls(steps, found),
+        hit_rate=cache_use(done).hit_rate,
+        hit_ceiling=share(numbers(level, "ceiling_tokens"), numbers(level, "prompt_tokens")),
         tokens_per_s=_rate(own.chunks, level),
         too_few=runs < MIN_RUNS,
     )

@@ -44,6 +44,8 @@ class LoadRow(Record):
     gaps_overlapped: float | None = column(
         "float64", "", "the same share of the gaps that are no stalls: what coincidence alone would give", nullable=True
     )
+    hit_rate: float | None = column("float64", "", "prompt tokens from the prefix cache / prompt tokens", nullable=True)
+    hit_ceiling: float | None = column("float64", "", "hit rate of an infinite cache of whole blocks", nullable=True)
     tokens_per_s: float | None = column(
         "float64", "tokens/s", "tokens that arrived, all agents together", nullable=True
     )

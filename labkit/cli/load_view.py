@@ -24,6 +24,7 @@ from labkit.experiments.words import asked_of
 from labkit.store.runs import Run
 
 Row = dict[str, Any]
+_NO_WINDOW = "No window was over."
 
 
 def show_interference(run: Run, console: Console, *, as_json: bool = False) -> None:
@@ -37,7 +38,7 @@ def show_interference(run: Run, console: Console, *, as_json: bool = False) -> N
 def print_interference(run: Run, console: Console) -> pd.DataFrame:
     """The table alone; returns its rows."""
     rows = interference(run.steps(), run.chunks(), windows(run.events()))
-    console.print(interference_table(rows))
+    console.print(interference_table(rows) if len(rows) else _NO_WINDOW)
     return rows
 
 
@@ -54,7 +55,7 @@ def print_capacity(run: Run, console: Console) -> tuple[pd.DataFrame, pd.DataFra
     slo = slo_of(run)
     steps, chunks, spans = run.steps(), run.chunks(), windows(run.events())
     levels, found = goodput(steps, chunks, spans, slo), capacity(steps, chunks, spans, slo)
-    console.print(levels_table(levels, slo))
+    console.print(levels_table(levels, slo) if len(levels) else _NO_WINDOW)
     for row in found.to_dict("records"):
         record = CapacityRow.from_dict({str(k): None if missing(v) else v for k, v in row.items()})
         console.print(Text.assemble((record.arm, "bold"), f": {record}"), soft_wrap=True)
@@ -74,7 +75,7 @@ def _plain(frame: pd.DataFrame) -> Any:
 def interference_table(rows: pd.DataFrame) -> Table:
     """One line per arm and level; "not measured" and "too few to tell" are dashes."""
     table = _table("arm", "agents", "TTFT p50", "95 %", "alone", "ITL p50/p99", "95 % of p99", "alone")
-    for name in ("stalls", "95 %", "lost", "tok/s", "n"):
+    for name in ("stalls", "95 %", "lost", "hits/ceil.", "tok/s", "n"):
         table.add_column(name, justify="right")
     records: list[Row] = rows.to_dict("records")  # type: ignore[assignment]
     for row in records:
@@ -91,6 +92,7 @@ def interference_table(rows: pd.DataFrame) -> Table:
             plain(row["stalls_per_1000"]),
             _range(row["stalls_low"], row["stalls_high"]),
             percent(row["lost_share"]),
+            f"{percent(row['hit_rate'])}/{percent(row['hit_ceiling'])}",
             plain(row["tokens_per_s"]),
             _n(row),
         )

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from labkit.analysis.goodput import good
 from labkit.analysis.slo import Slo
 from labkit.analysis.tables import typed_frame
-from labkit.core.chat import Model
 from labkit.core.records import ChunkRecord, StepRecord
+from labkit.engines.client import EngineClient
 from labkit.experiments.capacity_asked import CapacityPass, next_level
 from labkit.experiments.design import Block
 from labkit.experiments.many_agents import measure_load
@@ -22,7 +22,9 @@ from labkit.experiments.serving import Served
 from labkit.experiments.session import Session
 
 
-async def search_capacity(session: Session, block: Block, served: Served, client: Model, each: CapacityPass) -> None:
+async def search_capacity(
+    session: Session, block: Block, served: Served, client: EngineClient, each: CapacityPass
+) -> None:
     """Probe level after level. Raises EngineDied when a process of the engine is gone."""
     done_before, holds = session.reporter.done, dict[int, bool]()
     while (agents := next_level(holds, each.max_agents)) is not None:
