@@ -80,11 +80,11 @@ def _comparison(metric: Metric, contrast: Contrast, found: Pairs | None, noise: 
 
 
 def _estimated(counted: Comparison, contrast: Contrast, found: Pairs, noise: BlockNoise | None) -> Comparison:
-    by_task = contrast.of(found.by_task(), found.arms)
+    by_task = contrast.of(found.by_task, found.arms)
     if len(by_task) > 1:
         sd = None if noise is None else float(np.sqrt(noise.between))
         return _with(counted, by_task, TASKS, contrast.square, noise, sd)
-    by_repeat = contrast.of(found.by_repeat(), found.arms)
+    by_repeat = contrast.of(found.by_repeat, found.arms)
     if len(by_repeat) >= MIN_REPEATS:
         return _with(counted, by_repeat, RUN_REPEATS if counted.metric == "joules" else REPEATS)
     return Comparison(**{**vars(counted), "gain": float(by_task[0])})
@@ -100,5 +100,5 @@ def _with(
 ) -> Comparison:
     found = estimate(units, square, noise)
     numbers = {name: float(getattr(found, name)) for name in ("low", "high", "se", "df", "p")}
-    numbers["skew"] = float(stats.skew(units)) if np.ptp(units) > 0 else 0.0
+    numbers["skew"] = float(stats.skew(units)) if np.ptp(units) > 1e-9 else 0.0
     return Comparison(**{**vars(counted), **numbers, "gain": float(found.mean), "over": over, "block_sd": block_sd})

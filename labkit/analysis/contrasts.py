@@ -76,7 +76,7 @@ def _term(layers: tuple[Layer, ...], measured: set[str]) -> Contrast:
 def _cell(layers: tuple[Layer, ...], rest: dict[Layer, bool]) -> dict[str, float]:
     """The arms that vary only in `layers`, with their signs: + where an odd number of these is off."""
     return {
-        Arm(**{**own, **rest}).label: 1.0 if sum(not on for on in own.values()) % 2 else -1.0  # type: ignore[arg-type]
+        Arm(**{**own, **rest}).label: 1.0 if sum(not on for on in own.values()) % 2 else -1.0
         for own in _settings(layers)
     }
 

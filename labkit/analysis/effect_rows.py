@@ -13,7 +13,9 @@ class GainRow(Record):
     """A gain with its interval. Above 1 is better on every metric: less time, fewer tokens, more tokens a second."""
 
     metric: str = column("string", "", "e2e_s, ttft_s, itl_p99_s, tokens_per_s, prompt_computed or joules")
-    gain: float | None = column("float64", "", "ratio, above 1 is better; null when it could not be told", nullable=True)
+    gain: float | None = column(
+        "float64", "", "ratio, above 1 is better; null when it could not be told", nullable=True
+    )
     low: float | None = column("float64", "", "lower end of the 95 % interval", nullable=True)
     high: float | None = column("float64", "", "upper end of the 95 % interval", nullable=True)
     p: float | None = column("float64", "", "two-sided p of no effect", nullable=True)

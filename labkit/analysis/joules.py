@@ -19,8 +19,8 @@ def joule_costs(joules: pd.DataFrame | None, steps: pd.DataFrame) -> pd.DataFram
     if joules is None or joules.empty:
         return pd.DataFrame(columns=_COLUMNS)
     whole = is_finished(steps).groupby([steps["arm"], steps["repeat"]]).all()
-    kept = joules[["arm", "repeat"]].assign(cost=numbers(joules, "joules"))
-    kept = kept.groupby(["arm", "repeat"], as_index=False)["cost"].sum(min_count=1)
+    read = joules[["arm", "repeat"]].assign(cost=numbers(joules, "joules"))
+    kept = read.groupby(["arm", "repeat"])["cost"].sum(min_count=1).reset_index()
     finished = [bool(whole.get(key, False)) for key in kept[["arm", "repeat"]].itertuples(index=False, name=None)]
     kept["cost"] = kept["cost"].where(np.array(finished), np.nan)
     return kept.assign(task="all", recording="", agent="", turn=0)[_COLUMNS]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -36,27 +37,31 @@ class Pairs:
     def arms(self) -> tuple[str, ...]:
         return tuple(map(str, self.logs.columns))
 
-    @property
+    @cached_property
     def tasks(self) -> list[str]:
         return sorted(set(self.logs.index.get_level_values("task")))
 
-    @property
+    @cached_property
     def repeats(self) -> list[int]:
         return sorted(set(self.logs.index.get_level_values("repeat")))
 
+    @cached_property
     def by_task(self) -> Floats:
         """Task x arm: each request's mean over its repeats, then the task's mean over its requests."""
         requests = [name for name in _REQUEST if name in self.logs.index.names]
         return self.logs.groupby(level=requests).mean().groupby(level="task").mean().to_numpy(dtype=np.float64)
 
+    @cached_property
     def by_repeat(self) -> Floats:
         """Repeat x arm: the mean over the requests of each repeat."""
         return self.logs.groupby(level="repeat").mean().to_numpy(dtype=np.float64)
 
     def cells(self) -> Floats:
         """Task x arm x repeat, of the repeats that every task has."""
-        means = self.logs.groupby(level=["task", "repeat"]).mean().stack().unstack("repeat").dropna(axis=1)
-        return means.to_numpy(dtype=np.float64).reshape(len(self.tasks), len(self.arms), -1)
+        means = self.logs.groupby(level=["task", "repeat"]).mean()
+        each = [means.xs(repeat, level="repeat").reindex(self.tasks) for repeat in self.repeats]
+        whole = [table.to_numpy(dtype=np.float64) for table in each if not table.isna().to_numpy().any()]
+        return np.stack(whole, axis=-1) if whole else np.empty((len(self.tasks), len(self.arms), 0))
 
 
 def measured_arms(costs: pd.DataFrame) -> list[str]:
@@ -72,24 +77,19 @@ def pairs(costs: pd.DataFrame, arms: Sequence[str], summed: bool = False) -> Pai
     sent more than once to one arm in a repeat counts once, with its mean.
     """
     costs = _shared_passes(costs[costs["arm"].isin(arms)], len(arms))
-    wide = costs.pivot_table(index=[*PASS, "turn"], columns="arm", values="cost", dropna=False, observed=True)
-    wide = wide.reindex(columns=list(arms)).loc[_sent(costs)]
+    wide = costs.groupby([*PASS, "turn", "arm"])["cost"].mean().unstack("arm").reindex(columns=list(arms))
     positive = wide if summed else wide.where(wide > 0)
     whole = positive.dropna()
-    requests = len(whole.index.droplevel("repeat").unique())
+    requests = len(whole.reset_index()[_REQUEST].drop_duplicates())
     lost, table = len(positive) - len(whole), whole
     if summed:
         table = whole.groupby(level=PASS).sum()
     some = (table > 0).all(axis=1)
-    return Pairs(logs=np.log(table[some]), n_requests=requests, n_left_out=lost, n_zero=int((~some).sum()))
+    logs = table[some].apply(np.log)
+    return Pairs(logs=logs, n_requests=requests, n_left_out=lost, n_zero=int((~some).sum()))
 
 
 def _shared_passes(costs: pd.DataFrame, arms: int) -> pd.DataFrame:
     """The rows of passes that every arm began."""
     began = costs.groupby(PASS)["arm"].transform("nunique")
     return costs[began == arms]
-
-
-def _sent(costs: pd.DataFrame) -> pd.MultiIndex:
-    """Every request that any arm was sent, once."""
-    return pd.MultiIndex.from_frame(costs[[*PASS, "turn"]].drop_duplicates())

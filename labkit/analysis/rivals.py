@@ -61,7 +61,7 @@ def _student(mean: Floats, se: Floats, df: Floats) -> Estimate:
 def _all_signs(tasks: int) -> Floats:
     """Every pattern of signs, the observed one first."""
     bits = np.arange(2**tasks)[:, None] >> np.arange(tasks) & 1
-    return 1.0 - 2.0 * bits
+    return np.asarray(1.0 - 2.0 * bits, dtype=np.float64)
 
 
 def _some_signs(tasks: int, flips: int, seed: int) -> Floats:

@@ -108,9 +108,9 @@ def _judged(scenario: Scenario, tasks: int, method: str, found: Estimate, truth:
         false_positives=_mean(significant[:, nothing].mean(axis=0)),
         false_positives_worst=_most(significant[:, nothing].mean(axis=0)),
         family_wise=float((passed & nothing).reshape(len(found.p) // _METRICS, -1).any(axis=1).mean()),
-        power=_mean(significant[:, ~nothing]),
-        power_holm=_mean(passed[:, ~nothing]),
-        wrong_sign=_mean(wrong[:, ~nothing][significant[:, ~nothing]]),
+        power=_mean(significant[:, ~nothing].astype(float)),
+        power_holm=_mean(passed[:, ~nothing].astype(float)),
+        wrong_sign=_mean(wrong[:, ~nothing][significant[:, ~nothing]].astype(float)),
         width=_mean(np.exp(np.median(found.high - found.low, axis=0))),
     )
 
