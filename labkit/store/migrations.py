@@ -25,7 +25,8 @@ def run_001_names_its_schema(data: dict[str, Any]) -> dict[str, Any]:
 
 def event_001_defaults_do(data: dict[str, Any]) -> dict[str, Any]:
     """What a step of schema 1 does not say has a default: no condition, a cold pass, nothing measured."""
-    return data
+    chunks = [{"tokens": None, **chunk} for chunk in data.get("chunks", [])]
+    return {**data, "chunks": chunks} if chunks else data
 
 
 RUN_UPGRADES: tuple[Upgrade, ...] = (run_001_names_its_schema,)

@@ -28,3 +28,9 @@ def test_a_newer_one_says_to_update():
     with pytest.raises(RunUnreadable, match=f"reads up to {SCHEMA}") as error:
         known_schema("run.json", SCHEMA + 1)
     assert "update labkit" in error.value.hint
+
+
+def test_a_chunk_that_did_not_count_its_tokens_reads_as_not_measured():
+    old = {"type": "step", "step": {}, "chunks": [{"index": 0, "t": 1.0}]}
+    assert upgraded(old, 1, EVENT_UPGRADES)["chunks"] == [{"tokens": None, "index": 0, "t": 1.0}]
+    assert upgraded({"type": "progress"}, 1, EVENT_UPGRADES) == {"type": "progress"}
