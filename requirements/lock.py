@@ -23,8 +23,9 @@ def compile_lock(extra: list[str]) -> None:
     """Run `uv pip compile`; for Python 3.11, whose pins hold for 3.12 and 3.13 too."""
     listing = _output([sys.executable, "-m", "pip", "config", "list"])
     environment = {**os.environ, **uv_environment(listing, os.environ)}
-    uv = [sys.executable, "-m", "uv", "pip", "compile", "cpu.in", "--override", "overrides.txt", *extra]
+    uv = [sys.executable, "-m", "uv", "pip", "compile", "cpu.in", "--config-file", "uv.toml"]
     target = ["--python-version", "3.11", "--python-platform", "x86_64-unknown-linux-gnu"]
+    uv += ["--override", "overrides.txt", *extra]
     shape = ["--generate-hashes", "--no-emit-index-url", "--no-emit-package", "torch", "--no-header", "-o", "cpu.txt"]
     where = _where_torch_is(settings(listing))
     print(f"torch's CPU build is looked for with: {' '.join(where)}")

@@ -145,9 +145,7 @@ class SampleRecord(Record):
 
     run: str = column("string", "", "id of the run")
     t: float = column("float64", "s", "when it was read, since the run's start")
-    source: str = column(
-        "string", "", "host, client, an energy counter (amdsmi, nvml, rapl), or the engine process `<engine>/<role>`"
-    )
+    source: str = column("string", "", "host, client, amdsmi, nvml, rapl, or an engine's process `<engine>/<role>`")
     name: str = column("string", "", "metric name, as its source calls it")
     unit: str = column("string", "", "unit of the value")
     value: float | None = column("float64", "see unit", "the value; null when it could not be read", nullable=True)
