@@ -7,10 +7,10 @@ LOCKS := requirements/cpu.txt requirements/torch-cpu.txt requirements/uv.txt
 PACKAGES := pyproject.toml $(wildcard plugins/*/pyproject.toml)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test app lab check bench suffix lock clean
+.PHONY: help setup demo test app lab check bench calibrate suffix lock clean
 
 help: ## List the commands
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
 
 setup: $(STAMP) ## Make .venv with everything in it (once; again when a lock file changes)
 
@@ -47,6 +47,9 @@ check: setup ## Format, lint, types, import directions
 
 bench: setup ## Run the benchmarks
 	@for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+calibrate: setup ## Prove the intervals by simulation: docs/calibration.md and its figures
+	$(BIN)/python benchmarks/calibrate.py
 
 suffix: setup ## Build suffix decoding, an optional drafter: labkit run quick --spec-method suffix
 	$(BIN)/pip install --no-deps cmake nanobind==2.9.2 grpcio-tools ninja
