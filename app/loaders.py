@@ -67,8 +67,10 @@ def run_labels() -> dict[str, str]:
 
 
 def run_view(run_id: str) -> RunView:
-    """A run as it is now. Raises RunUnreadable and UnknownName. A run that has ended is read once."""
-    return _live_view(run_id) if RunStore().open(run_id).live else _ended_view(str(RunStore().root), run_id)
+    """A run as it is now. Raises RunUnreadable and UnknownName. An ended one is read once, until it is resumed."""
+    store = RunStore()
+    run = store.open(run_id)
+    return _live_view(run_id) if run.live else _ended_view(str(store.root), run_id, run.version)
 
 
 def _live_view(run_id: str) -> RunView:
@@ -76,6 +78,6 @@ def _live_view(run_id: str) -> RunView:
 
 
 @st.cache_data(max_entries=20, show_spinner=False)
-def _ended_view(root: str, run_id: str) -> RunView:
-    """`root` only tells apart runs of different stores."""
+def _ended_view(root: str, run_id: str, version: int) -> RunView:
+    """`root` and `version` only tell apart runs of different stores, and a run from what it became."""
     return view(RunStore().open(run_id))

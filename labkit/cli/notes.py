@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from labkit.analysis.client_bound import client_bound
+from labkit.experiments.so_far import since_resumed
 from labkit.store.runs import Run
 
 
@@ -25,7 +26,7 @@ def client_line(run: Run) -> str:
 
 def _deaths(run: Run, note: str) -> Iterator[str]:
     died: dict[str, list[str]] = {}
-    for event in run.events():
+    for event in since_resumed(run.events()):
         if event["type"] == "engine_died" and event["message"] not in note:
             died.setdefault(event["message"], []).append(event["arm"])
     for message, arms in died.items():

@@ -48,3 +48,9 @@ def _count(found: Before, done: Mapping[str, Any]) -> None:
     found.done.add((done["block"], done["pass"]))
     found.tally.measured[done["label"]] += done["measured"]
     found.tally.failed[done["label"]] += done["failed"]
+
+
+def since_resumed(events: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The events since the run was last resumed, or all: an arm that was lost before that was tried again."""
+    places = [place for place, event in enumerate(events) if event["type"] == "resume"]
+    return list(events[places[-1] if places else 0 :])

@@ -11,6 +11,7 @@ import pandas as pd
 from labkit.analysis.arms import arm_table
 from labkit.core.progress import Progress
 from labkit.core.records import RunInfo
+from labkit.experiments.so_far import since_resumed
 from labkit.experiments.words import recordings_in_words
 from labkit.store.runs import Run
 
@@ -66,7 +67,7 @@ def label(info: RunInfo) -> str:
 def view(run: Run) -> RunView:
     """Read the run's folder. Cheap enough to be called every second."""
     events = run.events()
-    lost = {event["arm"]: event for event in events if event["type"] in _LOST}
+    lost = {event["arm"]: event for event in since_resumed(events) if event["type"] in _LOST}
     words = {arm: str(event.get("message", "")) for arm, event in lost.items()}
     died = {arm for arm, event in lost.items() if _served(events, event)}
     return RunView(

@@ -56,6 +56,11 @@ class Run:
         return self._state_now()[0] == "running"
 
     @property
+    def version(self) -> int:
+        """Bytes of events so far: it grows with whatever happens, also when an ended run is resumed."""
+        return (self.folder / EVENTS).stat().st_size
+
+    @property
     def writer(self) -> Owner | None:
         """The process that writes, or wrote, the run; None when that was not noted."""
         return self._owner

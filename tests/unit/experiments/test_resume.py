@@ -16,12 +16,14 @@ from factorials import asked, measured, of, run, saved, static
 from typer.testing import CliRunner
 
 from labkit.cli import build
+from labkit.cli.notes import notes
 from labkit.core.errors import BadInput, EngineDied, LabError
 from labkit.engines.fake import FakeDials, FakeEngine
 from labkit.engines.fleet import Fleet
 from labkit.experiments.resume import resume_design
 from labkit.experiments.serving import Served, StaticProvider
 from labkit.experiments.so_far import before
+from labkit.experiments.view import view
 from labkit.store.runs import Run, RunStore
 
 SLOW = FakeDials(ttft_s=0.2)
@@ -175,6 +177,8 @@ async def test_an_arm_that_was_lost_is_tried_again_and_other_arms_are_not(tmp_pa
         question = asked(recordings, *ARMS)
         partial = await run(question, Dying(urls, "fake", 16), store.root)
         assert partial.info.state == "partial"
+        assert view(partial).died.keys() == {"prefix"}
+        assert "prefix not measured: engine ended while it was measured." in notes(partial)
         served_base = len(engine.received)
         provider = static({"base": engine.base_url, "prefix": other.base_url})
         design = question.design()
@@ -189,6 +193,8 @@ async def test_an_arm_that_was_lost_is_tried_again_and_other_arms_are_not(tmp_pa
     assert steps.groupby("arm").size().to_dict() == {"base": 6, "prefix": 6}
     assert steps["error"].isna().all()  # what failed when the engine died belongs to a pass that is void
     assert done.steps()["error"].notna().sum() >= 1
+    assert (view(done).died, view(done).refused) == ({}, {})
+    assert not any("engine ended" in line for line in notes(done))
 
 
 async def test_recordings_that_changed_are_noticed(tmp_path: Path):
