@@ -75,7 +75,7 @@ def factorial(
         profile=profile,
         recordings=recordings_of(recordings),
         arms=arms_of(arms),
-        steps=steps or None,
+        steps=steps,
         repeats=repeats,
         seed=drawn_seed() if seed is None else seed,
         warm=warm,

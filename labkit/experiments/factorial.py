@@ -44,13 +44,13 @@ def drawn_seed() -> int:
 class FactorialAsked(Record):
     """What a factorial was asked to do. Fields with a meaning in `Asked` have it here.
 
-    `steps`: only the first so many of each recording; None: all. `warm`: a warm pass after each cold one.
+    `steps`: only the first so many of each recording; 0: all. `warm`: a warm pass after each cold one.
     """
 
     profile: str
     recordings: tuple[str, ...] = FACTORIAL_RECORDINGS
     arms: tuple[str, ...] = FACTORIAL_ARMS
-    steps: int | None = FACTORIAL_STEPS
+    steps: int = FACTORIAL_STEPS
     repeats: int = 1
     seed: int
     warm: bool = False
@@ -76,7 +76,7 @@ class FactorialAsked(Record):
 
     def design(self) -> Design:
         """The same passes in every block. Raises BadInput and UnknownName."""
-        options = ReplayOptions(steps=self.steps, history=self.history, mode=self.mode, gaps=self.gaps)
+        options = ReplayOptions(steps=self.steps or None, history=self.history, mode=self.mode, gaps=self.gaps)
         cold = [Pass(recording=recording, options=options) for recording in self._recordings()]
         passes = tuple(each for one in cold for each in (one, _warm(one))[: 2 if self.warm else 1])
         return Design(tuple(self.blocks()), lambda _: passes)

@@ -11,6 +11,7 @@ from labkit.engines.fake import FakeDials, FakeEngine
 from labkit.experiments.catalogue import DEFAULT_PROFILE
 from labkit.experiments.factorial import FACTORIAL_ARMS, FACTORIAL_RECORDINGS, FactorialAsked, drawn_seed, recordings_of
 from labkit.experiments.serving import Served, StaticProvider
+from labkit.experiments.words import asked_in_words, asked_of, replayed_in_words
 from labkit.traffic.recording import named, shipped
 
 ALL = FACTORIAL_ARMS
@@ -57,13 +58,25 @@ def test_a_wrong_question_is_refused_before_anything_starts(tmp_path: Path):
         (asked((source, source), "base"), "recordings"),
         (asked((source,), "base", "base"), "arms"),
         (asked((source,), "base", repeats=0), "repeats"),
-        (asked((source,), "base", steps=0), "steps"),
+        (asked((source,), "base", steps=-1), "steps"),
     ):
         with pytest.raises(BadInput) as error:
             wrong.design()
         assert error.value.field == field
     with pytest.raises(BadInput, match="recordings"):
         recordings_of(" , ")
+
+
+def test_a_factorial_is_said_as_the_command_that_asks_for_it():
+    question = FactorialAsked(profile=DEFAULT_PROFILE, seed=3, arms=("base", "prefix"), steps=0, drift_check=False)
+    said = asked_in_words("factorial", question.to_dict())
+    assert said == "labkit run factorial --arms base,prefix --steps 0 --seed 3 --no-drift-check"
+    kept = json.loads(json.dumps(question.to_dict()))
+    assert asked_of("factorial", kept) == question
+    replayed = replayed_in_words("factorial", {**kept, "recordings": ["one", "two"], "warm": True})
+    assert replayed.startswith("one, two: natural replay, recorded history")
+    assert "each pass cold, then warm" in replayed
+    assert "seed 3" in replayed
 
 
 async def test_every_arm_gets_the_same_requests_but_for_the_salt(tmp_path: Path):
