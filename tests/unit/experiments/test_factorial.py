@@ -131,6 +131,18 @@ async def test_a_warm_pass_finds_what_the_cold_one_left_and_in_an_arm_without_ca
     assert (warm["cached_tokens"] == warm["ceiling_tokens"]).all()
 
 
+async def test_a_server_without_caching_finds_nothing_in_a_warm_pass_either(tmp_path: Path):
+    recordings = saved(tmp_path, "one")
+    async with FakeEngine(FakeDials(prefix_caching=False)) as off, FakeEngine(FakeDials()) as on:
+        provider = StaticProvider({"base": off.base_url, "prefix": on.base_url}, "fake", 16, salted=False)
+        done = await run(asked(recordings, "base", "prefix", warm=True, strict=True), provider, tmp_path / "runs")
+    steps = measured(done)
+    assert set(steps["switched_by"]) == {"flag"}
+    warm = steps[steps["cache"] == "warm"].set_index("arm")["cached_tokens"]
+    assert (warm["base"].fillna(0) == 0).all()
+    assert (warm["prefix"] > 0).all()
+
+
 class Refusing(StaticProvider):
     """Engines of which that of `pd` is refused, in words of its own."""
 
