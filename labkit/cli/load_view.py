@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from labkit.analysis.capacity import CapacityRow, capacity
-from labkit.analysis.concurrency import windows
+from labkit.analysis.concurrency import concurrency, windows
 from labkit.analysis.format import DASH, count, missing, percent, plain, seconds, seconds_alike, times
 from labkit.analysis.goodput import goodput
 from labkit.analysis.interference import interference
@@ -37,8 +37,10 @@ def show_interference(run: Run, console: Console, *, as_json: bool = False) -> N
 
 def print_interference(run: Run, console: Console) -> pd.DataFrame:
     """The table alone; returns its rows."""
-    rows = interference(run.steps(), run.chunks(), windows(run.events()))
+    steps, spans = run.steps(), windows(run.events())
+    rows = interference(steps, run.chunks(), spans)
     console.print(interference_table(rows) if len(rows) else _NO_WINDOW)
+    print_in_flight(concurrency(steps, spans), console)
     return rows
 
 
@@ -56,10 +58,22 @@ def print_capacity(run: Run, console: Console) -> tuple[pd.DataFrame, pd.DataFra
     steps, chunks, spans = run.steps(), run.chunks(), windows(run.events())
     levels, found = goodput(steps, chunks, spans, slo), capacity(steps, chunks, spans, slo)
     console.print(levels_table(levels, slo) if len(levels) else _NO_WINDOW)
+    print_in_flight(concurrency(steps, spans), console)
     for row in found.to_dict("records"):
         record = CapacityRow.from_dict({str(k): None if missing(v) else v for k, v in row.items()})
         console.print(Text.assemble((record.arm, "bold"), f": {record}"), soft_wrap=True)
     return levels, found
+
+
+def print_in_flight(histogram: pd.DataFrame, console: Console) -> None:
+    """One line per arm: of each load, how much of the time so many requests were in flight."""
+    for arm, of_arm in histogram.groupby("arm"):
+        loads = []
+        for condition, load in of_arm.groupby("condition"):
+            seconds = load.groupby("in_flight")["seconds"].sum()
+            shares = ", ".join(f"{n}: {percent(of / seconds.sum())}" for n, of in seconds.items())
+            loads.append(f"x{str(condition).removeprefix('agents=')} ({shares})")
+        console.print(f"in flight, {arm}: {' '.join(loads)}", highlight=False, markup=False, soft_wrap=True)
 
 
 def slo_of(run: Run) -> Slo:

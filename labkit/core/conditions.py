@@ -20,6 +20,11 @@ def steps_of(condition: str) -> int | None:
     return int(found[1]) if found else None
 
 
+def of_agents(count: int) -> str:
+    """Of rows while so many agents were at work: `agents=4`."""
+    return f"agents={count}"
+
+
 def of_method(method: str) -> str:
     """Of rows with this drafter: `method=ngram`."""
     return _METHOD + method

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from labkit.analysis.slo import Slo
+from labkit.core.conditions import of_agents
 from labkit.core.errors import BadInput
 from labkit.experiments.design import Design
-from labkit.experiments.load import AT_MOST, LoadPass, condition_of
+from labkit.experiments.load import AT_MOST, LoadPass
 from labkit.experiments.load_asked import LoadAsked
 
 
@@ -29,7 +30,7 @@ class CapacityPass(LoadPass):
 
     def probe(self, agents: int, number: int) -> LoadPass:
         """The `number`-th window with so many agents."""
-        return LoadPass(**{**given(self), "agents": agents, "number": number, "condition": condition_of(agents)})
+        return LoadPass(**{**given(self), "agents": agents, "number": number, "condition": of_agents(agents)})
 
 
 def given(load: LoadPass) -> dict[str, Any]:

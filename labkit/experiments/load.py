@@ -82,8 +82,3 @@ def levels_of(text: str) -> tuple[int, ...]:
     if not levels or not all(1 <= level <= AT_MOST for level in levels) or len(set(levels)) < len(levels):
         raise BadInput("agents", text, f"different whole numbers from 1 to {AT_MOST}, with commas between: 1,2,4")
     return tuple(sorted(levels))
-
-
-def condition_of(agents: int) -> str:
-    """The `condition` of rows under this load: `agents=4`."""
-    return f"agents={agents}"

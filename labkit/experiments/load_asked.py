@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from labkit.core.arms import arm_named
+from labkit.core.conditions import of_agents
 from labkit.core.errors import BadInput
 from labkit.core.records import Record
 from labkit.experiments.design import Block, blocks
-from labkit.experiments.load import LoadPass, condition_of
+from labkit.experiments.load import LoadPass
 from labkit.traffic.recording import named
 from labkit.traffic.replay import ReplayOptions
 
@@ -48,7 +49,7 @@ class LoadAsked(Record):
         return LoadPass(
             recordings=tuple(named(name) for name in self.recordings),
             options=ReplayOptions(steps=self.steps, history=self.history, mode=self.mode, gaps=self.gaps),
-            condition=condition_of(agents),
+            condition=of_agents(agents),
             agents=agents,
             window_s=self.window,
             stagger_s=self.stagger,

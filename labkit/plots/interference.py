@@ -5,6 +5,7 @@ Each agent has a lane. Orange: from its send until its first token. Ticks: chunk
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +14,7 @@ import plotly.graph_objects as go
 
 from labkit.analysis.stalls import gaps, lane
 from labkit.analysis.tables import Floats, floats, is_finished, measured
+from labkit.core.conditions import of_agents
 from labkit.plots.frame import Caption, framed, sentence
 from labkit.plots.theme import Mode, arm_order, part_color
 
@@ -42,12 +44,12 @@ class TimelineInfo:
     span: Span = (0.0, 1.0)
 
 
-def timeline_info(steps: pd.DataFrame, chunks: pd.DataFrame, alone_s: dict[str, float], condition: str) -> TimelineInfo:
-    """The moment of each arm, under this load, at which a prompt was waited for longest while another stream ran.
+def timeline_info(steps: pd.DataFrame, chunks: pd.DataFrame, alone_s: Mapping[str, float], agents: int) -> TimelineInfo:
+    """The moment of each arm, with so many agents, at which a prompt was waited for longest while another stream ran.
 
     `alone_s`: as `labkit.analysis.stalls.alone` returns it.
     """
-    steps, chunks = steps[steps["condition"] == condition], chunks[chunks["condition"] == condition]
+    steps, chunks = (table[table["condition"] == of_agents(agents)] for table in (steps, chunks))
     found = gaps(steps, chunks, alone_s)
     lanes: list[Lane] = []
     ends: list[Span] = []
@@ -59,7 +61,7 @@ def timeline_info(steps: pd.DataFrame, chunks: pd.DataFrame, alone_s: dict[str, 
     if not lanes:
         return TimelineInfo(caption=Caption(title=TITLE, empty="No prompt arrived while another stream ran."), lanes=())
     span = min(a for a, _ in ends), max(b for _, b in ends)
-    return TimelineInfo(caption=_caption(lanes, condition), lanes=tuple(lanes), span=span)
+    return TimelineInfo(caption=_caption(lanes, agents), lanes=tuple(lanes), span=span)
 
 
 def timeline_figure(info: TimelineInfo, mode: Mode = "light") -> go.Figure:
@@ -155,10 +157,9 @@ def _name(lane_: Lane) -> str:
     return f"{lane_.arm} · agent {lane_.agent}"
 
 
-def _caption(lanes: list[Lane], condition: str) -> Caption:
+def _caption(lanes: list[Lane], agents: int) -> Caption:
     alt = "; ".join(
         f"{_name(each)}: {len(each.chunks)} chunks, {len(each.stalls)} stalls" for each in lanes if not each.arrives
     )
-    number = condition.removeprefix("agents=")
-    note = f"{number} agents; of each arm, the longest wait for a first token that fell into another agent's stream."
+    note = f"{agents} agents; of each arm, the longest wait for a first token that fell into another agent's stream."
     return Caption(title=TITLE, note=note, alt=alt)

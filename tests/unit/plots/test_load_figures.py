@@ -69,7 +69,7 @@ def moment() -> tuple[pd.DataFrame, pd.DataFrame]:
 
 class TestTimeline:
     def test_the_longest_wait_within_a_stream_is_shown_with_the_stall_that_it_made(self):
-        info = timeline_info(*moment(), {"base": 0.05}, "agents=2")
+        info = timeline_info(*moment(), {"base": 0.05}, 2)
         arriving, stream = info.lanes
         assert (arriving.agent, arriving.arrives, stream.agent) == ("1", True, "0")
         assert arriving.waits == (pytest.approx((0.0, 2.0)),)
@@ -79,13 +79,13 @@ class TestTimeline:
 
     @pytest.mark.parametrize("mode", MODES)
     def test_it_draws(self, mode):
-        figure = timeline_figure(timeline_info(*moment(), {"base": 0.05}, "agents=2"), mode)
+        figure = timeline_figure(timeline_info(*moment(), {"base": 0.05}, 2), mode)
         assert {trace.name for trace in figure.data} == {
             "waits for its first token", "stands still (stall)", "a chunk came",
         }  # fmt: skip
 
     def test_without_a_moment_it_says_so(self):
-        info = timeline_info(frame_of([], StepRecord), frame_of([], ChunkRecord), {}, "agents=2")
+        info = timeline_info(frame_of([], StepRecord), frame_of([], ChunkRecord), {}, 2)
         assert info.caption.empty
         assert not timeline_figure(info).data
 
