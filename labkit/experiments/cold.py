@@ -22,7 +22,6 @@ from labkit.store.runs import Run
 Events = Sequence[Mapping[str, Any]]
 _PROOF_REQUESTS = 1
 """What the fleet asks of an engine before it takes it for ready."""
-_PASS = ["recording", "condition", "agent"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +89,7 @@ def _fell(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
 
 
 def _of_block(arm: str, repeat: int, rows: pd.DataFrame, events: Events) -> ColdEvidence:
-    firsts = rows[rows["turn"] == rows.groupby(_PASS)["turn"].transform("min")]
+    firsts = rows[rows["turn"] == 1]  # of an agent among several it may lie in the ramp, which does not count
     answered = firsts[firsts["error"].isna()]
     tokens = answered["cached_tokens"]
     fresh, said = _engine(arm, repeat, events)
