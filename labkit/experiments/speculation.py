@@ -5,7 +5,8 @@ arm without speculation, so that every step has its pair. Replies are always nat
 what it never would, and acceptance of that is nobody's.
 
 Repeats are apart: all drafters once, then all again, so that an engine is started anew for each. A drafter that learns
-from earlier replies, as suffix does, must not meet the same replies a second time.
+from earlier replies, as suffix does, must not meet the same replies a second time; it does on an engine that was up
+before the run and is therefore used in every repeat.
 """
 
 from __future__ import annotations
@@ -93,10 +94,12 @@ class SpeculationAsked(Record):
         if self.repeats < 1:
             raise BadInput("repeats", self.repeats, "1 or more")
         dice = None if self.seed is None else random.Random(self.seed)
-        order = []
+        order: list[Block] = []
         for repeat in range(self.repeats):
-            shuffled = dice.sample(batch, len(batch)) if dice else batch
-            order += [replace(block, repeat=repeat) for block in shuffled]
+            drawn = list(dice.sample(batch, len(batch)) if dice else batch)
+            if order and order[-1].label == drawn[0].label:  # else it would go on with the engine that it has
+                drawn.append(drawn.pop(0))
+            order += [replace(block, repeat=repeat) for block in drawn]
         return order
 
     def in_words(self) -> str:
