@@ -23,4 +23,5 @@ class Slo:
             raise BadInput("share", self.share, "a share between 0 and 1, such as 0.9")
 
     def __str__(self) -> str:
-        return f"TTFT <= {self.ttft_s:g} s and ITL p99 <= {self.itl_s:g} s for {self.share:.0%} of the requests sent"
+        kept = f"TTFT <= {self.ttft_s:g} s and ITL p99 <= {self.itl_s:g} s"
+        return f"{kept} for {100 * self.share:g} % of the requests sent"
