@@ -8,9 +8,11 @@ a command line differs option by option.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any
 
 from labkit.store.fingerprint import Difference, difference
+from labkit.store.masking import masked
 
 _FIRST = ("model", "profile", "engines", "packages", "cpu", "gpu", "memory_bytes", "machine", "recordings", "git")
 """The order of reading: what weighs most on a time comes first."""
@@ -32,14 +34,13 @@ def _aligned(a: Mapping[str, Any], b: Mapping[str, Any]) -> tuple[dict[str, Any]
     """Engines of both by one name each, with options in place of argument lists."""
     pairs = [(key, key) for key in a if key in b]
     left, right = [key for key in a if key not in b], [key for key in b if key not in a]
-    for key in left:
-        near = max(right, key=lambda other: _shared(a[key], b[other]), default=None)
-        if near is not None and _shared(a[key], b[near]) > 0:
-            right.remove(near)
-            pairs.append((key, near))
-        else:
-            pairs.append((key, ""))
-    pairs += [("", key) for key in right]
+    near = sorted(product(left, right), key=lambda pair: -_shared(a[pair[0]], b[pair[1]]))
+    for key_a, key_b in near:
+        if key_a in left and key_b in right and _shared(a[key_a], b[key_b]) > 0:
+            left.remove(key_a)
+            right.remove(key_b)
+            pairs.append((key_a, key_b))
+    pairs += [(key, "") for key in left] + [("", key) for key in right]
     one, two = dict[str, Any](), dict[str, Any]()
     for number, (key_a, key_b) in enumerate(pairs, 1):
         name = _name(number, a.get(key_a) or b.get(key_b))
@@ -78,14 +79,21 @@ def _opened(engine: Any) -> Any:
         return engine
     kept = {key: value for key, value in engine.items() if key != "processes"}
     for process in _processes(engine):
-        kept[str(process.get("role"))] = {**options(process.get("argv") or ()), **(process.get("env") or {})}
+        told = {**options(process.get("argv") or ()), **(process.get("env") or {})}
+        kept[str(process.get("role"))] = {name: masked(name, str(value)) for name, value in told.items()}
     return kept
 
 
 def _closed(engine: Any) -> Any:
     """An engine that the other run has none like, in a line."""
-    commands = [" ".join(map(str, process.get("argv") or ())) for process in _processes(engine)]
+    commands = [_line(options(process.get("argv") or ())) for process in _processes(engine)]
     return "; ".join(commands) or engine
+
+
+def _line(said: Mapping[str, str]) -> str:
+    """Options as a command line again, secrets masked."""
+    words = [value if name == "command" else f"{name} {masked(name, value)}" for name, value in said.items()]
+    return " ".join(words)
 
 
 def options(argv: Sequence[str]) -> dict[str, str]:

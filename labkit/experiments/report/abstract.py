@@ -8,7 +8,7 @@ from typing import Any
 from labkit.analysis.effect_words import TOO_FEW
 from labkit.analysis.format import DASH, missing, percent, times
 from labkit.analysis.outcomes import solved
-from labkit.experiments.report.english import LAYER_NAMES, counted, interval, listed, records, sentence
+from labkit.experiments.report.english import LAYER_NAMES, counted, interval, listed, records, sentence, term_name
 from labkit.experiments.report.material import Material, Slice
 
 _MOST = 5
@@ -52,7 +52,7 @@ def _effects(material: Material) -> Iterator[str]:
     whole = of.effects[(of.effects["metric"] == "e2e_s") & of.effects["gain"].notna()]
     together = whole["term"].str.contains(":")
     yield from _gains(of, records(whole[~together]))
-    yield from (_together(row) for row in records(whole[together & (whole["p_holm"] < 0.05)]))
+    yield _together(records(whole[together & (whole["p_holm"] < 0.05)]))
 
 
 def _gains(of: Slice, rows: list[dict[str, Any]]) -> Iterator[str]:
@@ -85,10 +85,10 @@ def _needed(row: dict[str, Any]) -> str:
     return f": {why}" if missing(row["low"]) and why else ""
 
 
-def _together(row: dict[str, Any]) -> str:
-    layers = listed(LAYER_NAMES[layer] for layer in str(row["term"]).split(":"))
-    gain = f"{times(row['gain'])} of that product (95 % interval {interval(row)})"
-    return f"{layers} together do not gain the product of what each gains alone, but {gain}"
+def _together(rows: list[dict[str, Any]]) -> str:
+    """The interactions that are clear of 1: layers that do not gain the product of what each gains alone."""
+    said = [f"{term_name(row['term'])} {times(row['gain'])} (95 % interval {interval(row)})" for row in rows]
+    return f"together, layers give this much of the product of their gains: {listed(said)}" if said else ""
 
 
 def _ratios(material: Material) -> Iterator[str]:
@@ -113,4 +113,4 @@ def _cache(material: Material) -> str:
 
 def _lost(material: Material) -> str:
     gone = [*material.view.refused, *material.view.died]
-    return f"{listed(gone)} could not be measured to the end; the engine's own words are under Limits" if gone else ""
+    return f"not measured to the end: {listed(gone)}; the engine's own words are under Limits" if gone else ""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, TypeVar
 
+from labkit.plots.frame import Caption
 from labkit.plots.html import figure_json
 from labkit.plots.theme import Mode
 
@@ -110,6 +111,18 @@ def drawing(info: Info, draw: Callable[[Info, Mode], Any], words: str) -> Drawin
     """A figure of labkit.plots: its info record, the function that draws it, and the finding in words."""
     light, dark = draw(info, "light"), draw(info, "dark")
     return Drawing(figure_json(light), figure_json(dark), words, int(light.layout.height or 360))
+
+
+def drawn(info: Info, draw: Callable[[Info, Mode], Any]) -> tuple[Drawing, ...]:
+    """The figure, unless its info record says that there is nothing to draw."""
+    caption: Caption = info.caption  # type: ignore[attr-defined]
+    return () if caption.empty else (drawing(info, draw, caption.alt),)
+
+
+def beside(infos: Sequence[Info], draw: Callable[[Info, Mode], Any]) -> tuple[Block, ...]:
+    """Those figures that there are, side by side; one alone takes the whole width."""
+    figures = tuple(figure for info in infos for figure in drawn(info, draw))
+    return (Beside(figures),) if len(figures) > 1 else figures
 
 
 def either(blocks: Sequence[Block | None], otherwise: str) -> tuple[Block, ...]:

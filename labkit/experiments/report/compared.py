@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Sequence
 from typing import Any
+
+import pandas as pd
 
 from labkit.analysis.comparison import ComparisonRow
 from labkit.analysis.format import DASH, missing, percent, plain, seconds, times
 from labkit.experiments.comparison import RunComparison, Side
-from labkit.experiments.report.blocks import Block, Code, Grid, Heading, More, Pairs, Points, Section, Words, either
+from labkit.experiments.report.blocks import (
+    Block,
+    Code,
+    Grid,
+    Heading,
+    More,
+    Pairs,
+    Points,
+    Section,
+    Words,
+    drawn,
+    either,
+)
 from labkit.experiments.report.compared_words import abstract, limits, state_name
 from labkit.experiments.report.dictionary import columns_grid
 from labkit.experiments.report.english import METRIC_NAMES, interval, p_value, reasons, records, shown, verdict_head
 from labkit.experiments.report.page import Page
+from labkit.plots.forest import forest_figure, forest_info
 from labkit.store.fingerprint import Difference
 
 _GAINS = ("arm and metric", "A", "B", "B over A", "95 % interval", "p (Holm)", "n / tasks", "smallest gain", "verdict")
@@ -77,12 +93,21 @@ def _results(found: RunComparison) -> Iterator[Block]:
         yield Words("No arm was measured in both runs in the same condition, so there is nothing to compare.", "warn")
     else:
         headline = records(table[table["headline"]])
+        yield from _forest(table)
         yield _gains(headline, "What B gains over A: headline metrics", _NOTE)
         yield from _reasons(headline)
         yield More("Other metrics", (_gains(records(table[~table["headline"]]), "Exploring: p not corrected", ""),))
         said = tuple(dict.fromkeys(note for note in table["note"] if note))
         yield from [Words(" ".join(said))] if said else []
     yield from _success(found)
+
+
+def _forest(table: pd.DataFrame) -> tuple[Block, ...]:
+    """The headline metrics of the first condition and cache state, which each arm has once."""
+    first = table[(table["condition"] == table["condition"].iloc[0]) & (table["cache"] == table["cache"].iloc[0])]
+    info = forest_info(first[first["headline"]])
+    caption = dataclasses.replace(info.caption, title="What does run B gain over run A?")
+    return drawn(dataclasses.replace(info, caption=caption), forest_figure)
 
 
 def _reasons(rows: list[dict[str, Any]]) -> Iterator[Block]:

@@ -8,6 +8,8 @@ from typing import Any
 from labkit.experiments.report.blocks import Block, Code, More, Pairs, Section, Words
 from labkit.experiments.report.english import shown
 from labkit.experiments.report.material import Material
+from labkit.store.differences import options
+from labkit.store.masking import masked
 
 _SHORT = 12
 
@@ -65,13 +67,7 @@ def _engines(known: Mapping[str, Any]) -> Iterator[Block]:
 
 def _process(process: Mapping[str, Any]) -> str:
     """`role`, its environment and its command, an option a line."""
-    words = [str(word) for word in process.get("argv") or ()]
-    lines, line = [], ""
-    for word in words:
-        if word.startswith("--") and line:
-            lines.append(line)
-            line = f"  {word}"
-        else:
-            line = f"{line} {word}" if line else word
-    environment = [f"{name}={value}" for name, value in (process.get("env") or {}).items()]
-    return "\n".join([f"# {process.get('role')}", *environment, *lines, line])
+    said = options(process.get("argv") or ())
+    command = [said.pop("command", ""), *(f"  {name} {masked(name, value)}" for name, value in said.items())]
+    environment = [f"{name}={masked(name, str(value))}" for name, value in (process.get("env") or {}).items()]
+    return "\n".join([f"# {process.get('role')}", *environment, *command])

@@ -96,7 +96,7 @@ class Material:
         None under load, where agents take what comes, nor of live agents: no two arms send the same requests there.
         """
         table = self.measured[self.measured["arm"].isin(arm_order(self.measured["arm"]))]
-        if len(self.windows) or not (table["recording"] != "").any():
+        if len(self.windows) or any(self.told("outcome")):
             return []
         several = table.groupby(["cache", "condition"], sort=False)["arm"].nunique()
         states: list[Any] = [state for state, arms in several.items() if arms > 1]

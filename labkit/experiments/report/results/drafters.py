@@ -10,10 +10,12 @@ from labkit.analysis.draft_positions import position_table
 from labkit.analysis.drafter_gain import gain_table
 from labkit.analysis.drafters import drafter_table
 from labkit.analysis.format import DASH, count, missing, percent, plain, times
-from labkit.experiments.report.blocks import Block, Grid, Heading
+from labkit.experiments.report.blocks import Block, Grid, Heading, beside
 from labkit.experiments.report.english import interval, records
 from labkit.experiments.report.material import Material
+from labkit.plots.drafters import By, drafters_figure, drafters_info
 
+_BY: tuple[By, ...] = ("kind", "turn")
 _ACCEPTED = ("steps", "drafter", "n", "drafted", "accepted", "rate", "95 % interval", "per round")
 _GAINS = ("steps", "drafter", "pairs / tasks", "same text", "gain", "95 % interval", "decode alone", "verdict")
 _POSITIONS = ("drafter", "position", "drafts", "accepted", "rate")
@@ -28,6 +30,8 @@ _GAIN_NOTE = (
 
 def drafters(material: Material) -> tuple[Block, ...]:
     """Three tables; nothing in a run that did not vary the drafter."""
+    if not any("method=" in condition for condition in material.conditions):
+        return ()
     accepted, gains = drafter_table(material.steps), gain_table(material.steps)
     positions = position_table(material.told("counters"))
     grids = (
@@ -35,8 +39,13 @@ def drafters(material: Material) -> tuple[Block, ...]:
         _grid(_GAINS, gains, _gain, "What it gains", _GAIN_NOTE, (0, 1, 7)),
         _grid(_POSITIONS, positions, _position, "Accepted by position in the draft, of all drafts", "", (0,)),
     )
-    several = len(accepted) and material.conditions
-    return (Heading("Drafters"), *(grid for grid in grids if grid)) if several else ()
+    figures = [block for by in _BY for block in _figures(accepted, gains, by)]
+    return (Heading("Drafters"), *figures, *(grid for grid in grids if grid)) if len(accepted) else ()
+
+
+def _figures(accepted: pd.DataFrame, gains: pd.DataFrame, by: By) -> tuple[Block, ...]:
+    """What is accepted beside what it gains, by kind of step or by turn."""
+    return beside([drafters_info(accepted, "rate", by), drafters_info(gains, "gain", by)], drafters_figure)
 
 
 def _grid(head: Any, rows: pd.DataFrame, row: Any, caption: str, note: str, words: tuple[int, ...]) -> Grid | None:

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from labkit.analysis.format import times
-from labkit.experiments.report.blocks import Block, Grid, Heading, More, Points, Words
+from labkit.experiments.report.blocks import Block, Grid, Heading, More, Points, Words, drawn
 from labkit.experiments.report.english import (
     METRIC_NAMES,
     interval,
@@ -20,13 +20,14 @@ from labkit.experiments.report.english import (
     verdict_head,
 )
 from labkit.experiments.report.material import Material, Slice
+from labkit.plots.forest import forest_figure, forest_info
 
 _HEAD = ("", "gain", "95 % interval", "p", "requests / tasks / repeats", "smallest gain", "verdict")
 _NOTE = (
     "A gain above 1 is better on every metric: less time, fewer tokens computed, more tokens a second. Layers: "
     "averaged over the settings of the other layers that ran; an interaction (×) of 1 means that gains multiply. "
-    "Intervals are on paired log ratios, clustered by task; p after Holm's correction over end to end and time to first "
-    "token. Smallest gain: what this n would have found in 80 of 100 runs."
+    "Intervals are on paired log ratios, clustered by task; p after Holm's correction over end to end and TTFT. "
+    "Smallest gain: what this n would have found in 80 of 100 runs."
 )
 
 
@@ -43,9 +44,11 @@ def _slice(of: Slice, several: bool) -> Iterator[Block]:
     if told.empty and arms.empty:
         yield Words(f"No two arms finished the same request{where}, so no effect can be computed.", "warn")
         return
+    yield from drawn(forest_info(told[told["headline"]]), forest_figure)
     yield from _tables(told[told["headline"]], "term", where)
     yield from _untold(of.effects[of.effects["headline"] & of.effects["gain"].isna()])
     more = [
+        *drawn(forest_info(arms[arms["headline"]]), forest_figure),
         *_tables(arms[arms["headline"]], "arm", f", each arm against base{where}"),
         *_tables(told[~told["headline"]], "term", f", exploring{where}"),
         *_tables(arms[~arms["headline"]], "arm", f", each arm against base, exploring{where}"),

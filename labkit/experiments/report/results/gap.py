@@ -6,7 +6,7 @@ from typing import Any
 
 from labkit.analysis.cache_gap import NAMED, cache_gap
 from labkit.analysis.format import DASH, count, missing, percent
-from labkit.experiments.report.blocks import Block, Grid, Heading, drawing
+from labkit.experiments.report.blocks import Block, Grid, Heading, drawn
 from labkit.experiments.report.english import records
 from labkit.experiments.report.material import Material
 from labkit.plots.cache_gap import cache_gap_figure, cache_gap_info
@@ -26,8 +26,7 @@ def gap(material: Material) -> tuple[Block, ...]:
     rows = [row for row in records(cache_gap(material.steps)) if not missing(row["prompt"])]
     if not rows:
         return ()
-    info = cache_gap_info(material.drawable)
-    figure = [] if info.caption.empty else [drawing(info, cache_gap_figure, info.caption.alt)]
+    figure = drawn(cache_gap_info(material.drawable), cache_gap_figure)
     grid = Grid(_HEAD, tuple(map(_row, rows)), "The cache against its ceiling", _NOTE)
     return Heading("The cache and its ceiling"), *figure, grid
 

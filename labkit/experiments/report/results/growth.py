@@ -6,15 +6,17 @@ from typing import Any
 
 from labkit.analysis.format import count, percent, plain, seconds, times
 from labkit.analysis.growth import exponent_table, growth_table
-from labkit.experiments.report.blocks import Block, Grid, Heading
+from labkit.experiments.report.blocks import Block, Grid, Heading, beside
 from labkit.experiments.report.english import interval, records
 from labkit.experiments.report.material import Material
+from labkit.plots.growth import Measure, growth_figure, growth_info
 
 _HEAD = (
     *("arm", "steps", "passes", "prompt sent", "computed", "generated"),
     *("time", "prefill", "computed vs base", "as fast as base"),
 )
 _EXPONENTS = ("arm", "what grows", "exponent", "95 % interval", "between the last two", "n", "it grows")
+_FIGURES: tuple[Measure, ...] = ("prompt_computed", "e2e_s")
 _MEASURES = {"prompt_computed": "prompt tokens computed", "e2e_s": "seconds"}
 _NOTE = "Means over whole passes; tokens and seconds are sums over a pass, tools left out. Prefill: share of the time."
 _GROWS = "Exponent: slope of the log of a sum against the log of the steps; 1 grows in step, 2 with their square."
@@ -22,14 +24,15 @@ _GROWS = "Exponent: slope of the log of a sum against the log of the steps; 1 gr
 
 def growth(material: Material) -> tuple[Block, ...]:
     """Both tables; nothing in a run that cut no agent short."""
-    rows = records(growth_table(material.steps, material.samples))
-    if not rows:
+    table, exponents = growth_table(material.steps, material.samples), exponent_table(material.steps)
+    if table.empty:
         return ()
-    exponents = tuple(map(_exponent, records(exponent_table(material.steps))))
+    infos = [growth_info(table, exponents, measure) for measure in _FIGURES]
     return (
         Heading("Growth with the steps"),
-        Grid(_HEAD, tuple(map(_row, rows)), "A pass of so many steps", _NOTE),
-        Grid(_EXPONENTS, exponents, "How fast it grows", _GROWS, words=(0, 1, 6)),
+        *beside(infos, growth_figure),
+        Grid(_HEAD, tuple(map(_row, records(table))), "A pass of so many steps", _NOTE),
+        Grid(_EXPONENTS, tuple(map(_exponent, records(exponents))), "How fast it grows", _GROWS, words=(0, 1, 6)),
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from labkit.analysis.format import missing, percent, seconds
 from labkit.analysis.ledger import PARTS
-from labkit.experiments.report.blocks import Block, Grid, Heading, Words, drawing
+from labkit.experiments.report.blocks import Block, Grid, Heading, Words, drawn
 from labkit.experiments.report.english import records, sentence
 from labkit.experiments.report.material import Material
 from labkit.plots.wall_ledger import wall_ledger_figure, wall_ledger_info
@@ -26,8 +26,7 @@ def ledger(material: Material) -> tuple[Block, ...]:
     parts = [part for part in PARTS if not all(missing(row[part]) for row in table)]
     head = ("arm", "n", *(_NAMES.get(part, part) for part in parts), "wall", "unaccounted")
     grid = Grid(head, tuple(_row(row, parts) for row in table), "Wall time by what it was spent on", _NOTE)
-    info = wall_ledger_info(material.drawable)
-    figure = [] if info.caption.empty else [drawing(info, wall_ledger_figure, info.caption.alt)]
+    figure = drawn(wall_ledger_info(material.drawable), wall_ledger_figure)
     return Heading("Where the seconds went"), *figure, grid, Words(_client(material))
 
 

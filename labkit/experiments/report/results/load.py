@@ -11,7 +11,7 @@ from labkit.analysis.interference import interference
 from labkit.analysis.slo import Slo
 from labkit.analysis.stalls import alone
 from labkit.experiments.capacity_asked import CapacityAsked
-from labkit.experiments.report.blocks import Beside, Block, Drawing, Grid, Heading, Points, drawing
+from labkit.experiments.report.blocks import Block, Drawing, Grid, Heading, Points, beside, drawn
 from labkit.experiments.report.english import records
 from labkit.experiments.report.material import Material
 from labkit.experiments.words import asked_of
@@ -38,17 +38,16 @@ def company(material: Material) -> tuple[Block, ...]:
         return ()
     rows = interference(material.steps, material.chunks, spans)
     lines = [load_info(rows, measure) for measure in _MEASURES]
-    drawn = tuple(drawing(info, load_figure, info.caption.alt) for info in lines if not info.caption.empty)
     grid = Grid(_COMPANY, tuple(map(_company, records(rows))), "What company costs an agent", _COMPANY_NOTE)
-    return Heading("Agents in company"), *([Beside(drawn)] if drawn else []), *_moment(material), grid
+    return Heading("Agents in company"), *beside(lines, load_figure), *_moment(material), grid
 
 
-def _moment(material: Material) -> list[Drawing]:
+def _moment(material: Material) -> tuple[Drawing, ...]:
     """The clearest moment under the heaviest load that was measured."""
     spans = material.windows
-    heaviest = str(spans.sort_values("agents", kind="stable")["condition"].iloc[-1])
-    info = timeline_info(material.drawable, material.chunks, alone(material.chunks, spans), heaviest)
-    return [] if info.caption.empty else [drawing(info, timeline_figure, info.caption.alt)]
+    most = int(spans["agents"].max())
+    info = timeline_info(material.drawable, material.chunks, alone(material.chunks, spans), most)
+    return drawn(info, timeline_figure)
 
 
 def _company(row: dict[str, Any]) -> tuple[str, ...]:
@@ -79,8 +78,7 @@ def held(material: Material) -> tuple[Block, ...]:
         return ()
     slo = _slo(material)
     levels, found = (of(material.steps, material.chunks, spans, slo) for of in (goodput, capacity))
-    info = capacity_info(levels, found, slo)
-    figure = [] if info.caption.empty else [drawing(info, capacity_figure, info.caption.alt)]
+    figure = drawn(capacity_info(levels, found, slo), capacity_figure)
     grid = Grid(
         _LEVELS, tuple(map(_level, records(levels))), f"Served well enough: {slo}", "95 %: agent-runs as clusters."
     )

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+import pandas as pd
+
 from labkit.analysis.cost import cost_table
 from labkit.analysis.energy import group_joules, joules
 from labkit.analysis.format import DASH, missing, seconds, usd
 from labkit.analysis.format import joules as in_joules
 from labkit.analysis.hourly import hourly
 from labkit.core.prices import Figure, Price
-from labkit.experiments.report.blocks import Block, Grid, Heading, Words
+from labkit.experiments.report.blocks import Block, Grid, Heading, Words, drawn
 from labkit.experiments.report.english import records
 from labkit.experiments.report.material import Material
 from labkit.experiments.solved import solved_tasks
+from labkit.plots.cost import cost_figure, cost_info
 
 _ENERGY = ("arm", "repeat", "time", "joules", "at rest", "above rest", "read from")
 _COST = (
@@ -49,13 +52,20 @@ def cost(material: Material) -> tuple[Block, ...]:
     if not material.prices or not len(material.measured):
         return ()
     spent = group_joules(material.samples, material.steps)
-    rows = records(cost_table(material.steps, material.prices, spent, solved_tasks(material.run)))
+    table = cost_table(material.steps, material.prices, spent, solved_tasks(material.run))
+    rows = records(table)
     blocks: list[Block] = [Heading("Cost")]
     for price in material.prices.values():
         cells = tuple(_cost(row) for row in rows if row["price"] == price.name)
         caption = f"{price.name}: {price.about}; {usd(hourly(price).total)} an hour of work"
+        blocks += drawn(cost_info(table, price.name, *_first(table)), cost_figure)
         blocks += [Grid(_COST, cells, caption, _COST_NOTE), _figures(price)]
     return tuple(blocks)
+
+
+def _first(table: pd.DataFrame) -> tuple[str, str]:
+    """The condition and cache state of the first row: what the figure is of."""
+    return str(table["condition"].iloc[0]), str(table["cache"].iloc[0])
 
 
 def _cost(row: dict[str, Any]) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from labkit.experiments.report.blocks import Beside, Block, Heading, drawing
+from labkit.experiments.report.blocks import Block, Heading, beside
 from labkit.experiments.report.material import Material
 from labkit.plots.theme import arm_order
 from labkit.plots.tokens_per_turn import tokens_per_turn_figure, tokens_per_turn_info
@@ -13,5 +13,5 @@ def tokens(material: Material) -> tuple[Block, ...]:
     if len(material.windows):
         return ()
     infos = [tokens_per_turn_info(material.drawable, arm) for arm in arm_order(material.arms)]
-    drawn = [drawing(info, tokens_per_turn_figure, info.caption.alt) for info in infos if not info.caption.empty]
-    return (Heading("Prompt tokens by source"), Beside(tuple(drawn))) if drawn else ()
+    figures = beside(infos, tokens_per_turn_figure)
+    return (Heading("Prompt tokens by source"), *figures) if figures else ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from labkit.experiments.report.blocks import Beside, Block, Heading, drawing
+from labkit.experiments.report.blocks import Block, Heading, beside
 from labkit.experiments.report.material import Material
 from labkit.plots.per_turn import Measure, per_turn_figure, per_turn_info
 
@@ -14,5 +14,5 @@ def turns(material: Material) -> tuple[Block, ...]:
     if not material.n_finished or material.measured["turn"].nunique() < 2 or len(material.windows):
         return ()
     infos = [per_turn_info(material.drawable, measure) for measure in _MEASURES]
-    drawn = [drawing(info, per_turn_figure, info.caption.alt) for info in infos if not info.caption.empty]
-    return (Heading("Turn by turn"), Beside(tuple(drawn))) if drawn else ()
+    figures = beside(infos, per_turn_figure)
+    return (Heading("Turn by turn"), *figures) if figures else ()
