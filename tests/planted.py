@@ -49,7 +49,8 @@ def planted(
             took = seconds(arm, gains) * (1 + task) * (1 + turn / 2) * math.exp(noise())
             values = {
                 "arm": arm, "task": f"t{task}", "repeat": repeat, "turn": turn + 1, "t_send": 0.0,
-                "t_first_token": took / 2, "t_last": took, "t_end": took, "prompt_tokens": 1000, "completion_tokens": 20,
+                "t_first_token": took / 2, "t_last": took, "t_end": took, "prompt_tokens": 1000,
+                "completion_tokens": 20,
                 "cached_tokens": 500 if "prefix_caching" in arm_named(arm).layers else 0,
             }  # fmt: skip
             made.append(a_step(**{**values, **changes}))

@@ -56,7 +56,8 @@ def calibration_info(table: pd.DataFrame, view: View, *, method: str = "", scena
     )
     kept_rows = table[kept]
     labels = tuple(dict.fromkeys(map(str, kept_rows[by])))
-    dots = tuple(_dots(int(n), of.set_index(by)[view], labels) for n, of in kept_rows.groupby("tasks"))
+    sizes = sorted({int(n) for n in kept_rows["tasks"]})
+    dots = tuple(_dots(n, kept_rows[kept_rows["tasks"] == n].set_index(by)[view], labels) for n in sizes)
     return CalibrationInfo(caption=_caption(kept_rows, view, labels, dots), view=view, labels=labels, dots=dots)
 
 
