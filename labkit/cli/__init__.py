@@ -34,6 +34,7 @@ _GROUPS = (
     "run_steps",
     "run_speculation",
     "runs",
+    "ledger",
     "report",
     "compare",
     "export",

@@ -1,0 +1,129 @@
+"""`labkit ledger`: where a run's seconds and prompt tokens went, in parts that add up, and how tokens were bundled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:  # pandas and pyarrow would slow down every other command
+    import pandas as pd
+    from rich.table import Table
+
+    from labkit.store.runs import Run
+
+_LARGEST = 8
+"""Chunks of so many tokens or more share a column."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add `ledger` to the command line."""
+    app.command("ledger", epilog="Example: labkit ledger latest")(show_ledger)
+
+
+def show_ledger(
+    run: Annotated[
+        str, typer.Argument(metavar="RUN", help="Id, its start or end, `latest`, a folder or a .zip.")
+    ] = "latest",
+) -> None:
+    """Show where a run's time went, why prompt tokens were computed again, and how many tokens came in a chunk.
+
+    Seconds and tokens are sums over each arm's finished steps. A dash is "not measured".
+
+    Example: labkit ledger latest
+    """
+    from rich.console import Console
+    from rich.text import Text
+
+    from labkit.cli.notes import client_line
+    from labkit.store.runs import RunStore
+
+    opened, console = RunStore().open(run), Console()
+    tables = [table for table in _tables(opened) if table is not None]
+    if not tables:
+        console.print("No step has finished.")
+        return
+    for table in tables:
+        console.print(table, "")
+    console.print(Text(f"client: {client_line(opened)}"), soft_wrap=True)
+
+
+def _tables(run: Run) -> Iterable[Table | None]:
+    from labkit.analysis.cache_gap import cache_gap
+    from labkit.analysis.chunks import chunk_sizes
+    from labkit.analysis.ledger import ledger
+
+    steps = run.steps()
+    return (_seconds(ledger(steps)), _tokens(cache_gap(steps)), _bundles(chunk_sizes(run.chunks())))
+
+
+def _seconds(rows: pd.DataFrame) -> Table | None:
+    from labkit.analysis.format import count, percent, plain
+    from labkit.analysis.ledger import PARTS
+
+    names = {"client_lag": "lag", "server": "HTTP server", "transfer": "KV transfer", "tool": "tools"}
+    heads = ("arm", "steps", "wall s", *(names.get(part, part) for part in PARTS), "no clock names")
+    cells = (
+        (
+            row["arm"],
+            count(row["n"]),
+            *(plain(row[name]) for name in ("wall", *PARTS)),
+            percent(row["unaccounted_share"]),
+        )
+        for row in rows.to_dict("records")
+    )
+    return _table("Where did the seconds go?", heads, cells)
+
+
+def _tokens(rows: pd.DataFrame) -> Table | None:
+    from labkit.analysis.format import count
+
+    parts = {
+        "cached": "cached",
+        "eviction": "evicted",
+        "routing": "elsewhere",
+        "off": "off",
+        "rounding": "rounded off",
+        "template_drift": "drift",
+        "new": "new",
+    }
+    heads = ("arm", "steps", "prompt tokens", *parts.values())
+    names = ("n", "prompt", *parts)
+    return _table(
+        "Why were prompt tokens computed again?",
+        heads,
+        ((row["arm"], *(count(row[name]) for name in names)) for row in rows.to_dict("records")),
+    )
+
+
+def _bundles(rows: pd.DataFrame) -> Table | None:
+    from labkit.analysis.format import percent
+
+    sizes = rows.assign(tokens=rows["tokens"].clip(upper=_LARGEST))
+    shares = sizes.groupby(["arm", "tokens"], sort=False)["share"].sum().unstack()
+    wide = [f"{size} or more" if int(size) == _LARGEST else str(size) for size in sorted(shares.columns)]
+    return _table(
+        "How many tokens came in a chunk? (share of chunks)",
+        ("arm", *wide),
+        ((arm, *(percent(row[size]) for size in sorted(shares.columns))) for arm, row in _each(shares)),
+    )
+
+
+def _each(shares: pd.DataFrame) -> Iterable[tuple[str, Any]]:
+    """A size that an arm has no chunk of is a measured 0."""
+    return ((str(arm), row) for arm, row in shares.fillna(0.0).iterrows())
+
+
+def _table(title: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Table | None:
+    """A plain table; None without a row."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, title=title)
+    table.title_justify, table.title_style = "left", "bold"
+    for at, head in enumerate(heads):
+        table.add_column(head, justify="right" if at else "left")
+    for row in rows:
+        table.add_row(*row)
+    return table if table.row_count else None
