@@ -81,6 +81,8 @@ async def test_a_blocked_loop_is_seen() -> None:
         got = await values(health)
     assert (got["loop_lag_max"] or 0) >= 0.15
     assert (got["loop_lag_mean"] or 1) <= (got["loop_lag_max"] or 0)
+    assert got["loop_lag_p50"] <= got["loop_lag_p99"] <= got["loop_lag_max"]
+    assert got["loop_ticks"] >= 2
     assert (got["rss"] or 0) > 1e6
 
 
