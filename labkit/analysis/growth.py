@@ -2,13 +2,8 @@
 
 A pass is told by its condition, `steps=N`. Only whole passes count: one with a failed step has too small a sum. Each
 turn sends the whole history again, so with prompts that grow by g a turn from p on, N steps send N p + g N (N - 1) / 2
-tokens: the sum grows faster than the steps. What a prefix cache holds need not be computed again; that is what it
-leaves of this growth.
-
-The exponent is the slope of log(sum) against log(N), 1 for a sum that grows in step with N. It is taken per task and
-its interval is over tasks (Student's t); with fewer than three tasks over repeats, where those are at least three, and
-then it is about those tasks only. `last_exponent` is the slope between the two largest N alone: the first prompt, which
-every pass pays once, hides the growth of short runs.
+tokens: the sum grows faster than the steps (`exponents` says how fast). What a prefix cache holds need not be computed
+again; that is what it leaves of this growth.
 """
 
 from __future__ import annotations
@@ -16,23 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from labkit.analysis.arms import in_order
-from labkit.analysis.inference import estimate
 from labkit.analysis.passes import PASS_KEY, TOTALS, passes
-from labkit.analysis.tables import Floats, null_if_nan, numbers, typed_frame
+from labkit.analysis.tables import null_if_nan, numbers, typed_frame
 from labkit.core.arms import BASE
 from labkit.core.columns import column
 from labkit.core.records import Record
-
-MIN_UNITS = 3
-"""Fewer tasks, or repeats, have no interval."""
-MEASURES = ("prompt_computed", "e2e_s")
-TOO_FEW = "too few to tell"
-_EXACT = 1e-9
-"""A slope this near to 1 is 1 and rounding."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,22 +40,6 @@ class GrowthRow(Record):
     kv_usage_peak: float | None = column("float64", "", "engine's own gauge, highest sample, 0 to 1", nullable=True)
     computed_vs_base: float | None = column("float64", "", "base / arm, tokens computed", nullable=True)
     time_vs_base: float | None = column("float64", "", "base / arm, seconds, tools left out", nullable=True)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ExponentRow(Record):
-    """How fast one sum grows with the steps in one arm."""
-
-    arm: str = column("string", "", "label of the arm")
-    measure: str = column("string", "", "`prompt_computed` or `e2e_s`")
-    exponent: float | None = column("float64", "", "log-log slope against the steps, mean over units", nullable=True)
-    low: float | None = column("float64", "", "95 % interval of the exponent, low end", nullable=True)
-    high: float | None = column("float64", "", "95 % interval of the exponent, high end", nullable=True)
-    last_exponent: float | None = column("float64", "", "the same between the two largest counts", nullable=True)
-    counts: str = column("string", "", "the counts of steps that it is over")
-    n_units: int = column("int64", "", "slopes that the mean is over")
-    over: str = column("string", "", "what the units are: `tasks`, or repeats of few tasks")
-    verdict: str = column("string", "", "what the interval says, in words")
 
 
 def growth_table(
@@ -113,57 +83,3 @@ def _vs_base(whole: pd.DataFrame, table: pd.DataFrame, name: str) -> float | Non
     pairs = whole.merge(base, on=key, suffixes=("", "_base"))
     mine = numbers(pairs, name).sum()
     return null_if_nan(numbers(pairs, f"{name}_base").sum() / mine) if mine > 0 else None
-
-
-def exponent_table(steps: pd.DataFrame) -> pd.DataFrame:
-    """One row per arm and measure with at least two counts of steps; columns as ExponentRow declares them."""
-    table = passes(steps)
-    table = table[table["whole"]]
-    rows = []
-    for arm in in_order(table["arm"]):
-        for measure in MEASURES:
-            of = table[(table["arm"] == arm) & (numbers(table, measure) > 0)]
-            if of["steps"].nunique() > 1:
-                rows.append(_exponent(arm, measure, of))
-    return typed_frame(ExponentRow, rows)
-
-
-def _exponent(arm: str, measure: str, of: pd.DataFrame) -> ExponentRow:
-    n_tasks = int(of["task"].nunique())
-    by_task = n_tasks >= MIN_UNITS
-    unit = ["task"] if by_task else ["task", "recording", "repeat"]
-    slopes = _slopes(of, measure, unit)
-    last = _slopes(of[of["steps"].isin(sorted(of["steps"].unique())[-2:])], measure, unit)
-    told = estimate(slopes) if len(slopes) >= MIN_UNITS else None
-    low, high = (float(told.low), float(told.high)) if told else (None, None)
-    return ExponentRow(
-        arm=arm,
-        measure=measure,
-        exponent=float(slopes.mean()) if len(slopes) else None,
-        low=low,
-        high=high,
-        last_exponent=float(last.mean()) if len(last) else None,
-        counts=", ".join(str(count) for count in sorted(of["steps"].unique())),
-        n_units=len(slopes),
-        over="tasks" if by_task else f"repeats of {'one task' if n_tasks == 1 else f'{n_tasks} tasks'}",
-        verdict=_verdict(low, high),
-    )
-
-
-def _slopes(of: pd.DataFrame, measure: str, unit: list[str]) -> Floats:
-    """The log-log slope of each unit that has two counts or more; repeats of one count are averaged first."""
-    logs = of.assign(x=np.log(numbers(of, "steps")), y=np.log(numbers(of, measure)))
-    slopes = []
-    for _, mine in logs.groupby(unit, sort=True):
-        means = mine.groupby("x")["y"].mean()
-        if len(means) > 1:
-            slopes.append(np.polyfit(means.index.to_numpy(), means.to_numpy(), 1)[0])
-    return np.asarray(slopes, dtype=np.float64)
-
-
-def _verdict(low: float | None, high: float | None) -> str:
-    if low is None or high is None:
-        return TOO_FEW
-    if low > 1 + _EXACT:
-        return "faster than the steps"
-    return "slower than the steps" if high < 1 - _EXACT else "not to be told from in step with them"

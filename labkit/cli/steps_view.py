@@ -11,8 +11,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from labkit.analysis.exponents import exponent_table
 from labkit.analysis.format import DASH, count, missing, percent, plain, seconds, times
-from labkit.analysis.growth import exponent_table, growth_table
+from labkit.analysis.growth import growth_table
 from labkit.cli.measuring import ending, say_json
 from labkit.store.runs import Run
 

@@ -6,7 +6,8 @@ import pandas as pd
 import pytest
 from builders import a_sample, a_step, frame_of
 
-from labkit.analysis.growth import exponent_table, growth_table
+from labkit.analysis.exponents import exponent_table
+from labkit.analysis.growth import growth_table
 from labkit.analysis.passes import passes
 from labkit.core.records import SampleRecord, StepRecord
 

@@ -6,7 +6,8 @@ import pytest
 from running_fakes import running
 from typer.testing import CliRunner
 
-from labkit.analysis.growth import exponent_table, growth_table
+from labkit.analysis.exponents import exponent_table
+from labkit.analysis.growth import growth_table
 from labkit.cli import build
 from labkit.core.chat import Usage
 from labkit.core.errors import BadInput

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from labkit.analysis.exponents import exponent_table
 from labkit.analysis.format import count, percent, plain, seconds, times
-from labkit.analysis.growth import exponent_table, growth_table
+from labkit.analysis.growth import growth_table
 from labkit.experiments.report.blocks import Block, Grid, Heading, beside
 from labkit.experiments.report.english import interval, records
 from labkit.experiments.report.material import Material
