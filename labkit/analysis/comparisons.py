@@ -7,17 +7,17 @@ be about repeats of that task, and needs three. Joules are read per pass over al
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
 from labkit.analysis.contrasts import Contrast
-from labkit.analysis.inference import BlockNoise, block_noise, estimate
+from labkit.analysis.inference import BlockNoise, Estimate, block_noise, estimate, estimate_repeats
 from labkit.analysis.paired import Pairs, measured_arms, pairs
 from labkit.analysis.requests import Metric
-from labkit.analysis.tables import Floats
 
 MIN_REPEATS = 3
 """Repeats that an interval over repeats needs."""
@@ -51,19 +51,17 @@ class Comparison:
 def compared(metric: Metric, costs: pd.DataFrame, contrasts: Sequence[Contrast]) -> list[Comparison]:
     """Each contrast over the pairs that its own arms have. `costs`: as `request_costs` gives them."""
     summed = metric == "prompt_computed"
-    noise = _noise(pairs(costs, measured_arms(costs), summed))
+    every = pairs(costs, measured_arms(costs), summed)
+    noise = None if every.logs.empty else block_noise(every.cells())
     of_arms: dict[tuple[str, ...], Pairs] = {
         arms: pairs(costs, arms, summed) for arms in {one.arms for one in contrasts} if arms
     }
-    return [_comparison(metric, one, of_arms.get(one.arms), noise) for one in contrasts]
+    return [_comparison(metric, one, of_arms.get(one.arms), every, noise) for one in contrasts]
 
 
-def _noise(every: Pairs) -> BlockNoise | None:
-    """How much blocks differ, from the requests that all arms have: a property of the run, not of one contrast."""
-    return None if every.logs.empty else block_noise(every.cells())
-
-
-def _comparison(metric: Metric, contrast: Contrast, found: Pairs | None, noise: BlockNoise | None) -> Comparison:
+def _comparison(
+    metric: Metric, contrast: Contrast, found: Pairs | None, every: Pairs, noise: BlockNoise | None
+) -> Comparison:
     if found is None:
         return Comparison(name=contrast.name, metric=metric, missing=contrast.missing)
     counted = Comparison(
@@ -76,29 +74,34 @@ def _comparison(metric: Metric, contrast: Contrast, found: Pairs | None, noise: 
         n_left_out=found.n_left_out,
         n_zero=found.n_zero,
     )
-    return counted if found.logs.empty else _estimated(counted, contrast, found, noise)
+    if found.logs.empty:
+        return counted
+    return (
+        _over_tasks(counted, contrast, found, noise)
+        if counted.n_tasks > 1
+        else _of_one(counted, contrast, found, every)
+    )
 
 
-def _estimated(counted: Comparison, contrast: Contrast, found: Pairs, noise: BlockNoise | None) -> Comparison:
-    by_task = contrast.of(found.by_task, found.arms)
-    if len(by_task) > 1:
-        sd = None if noise is None else float(np.sqrt(noise.between))
-        return _with(counted, by_task, TASKS, contrast.square, noise, sd)
-    by_repeat = contrast.of(found.by_repeat, found.arms)
-    if len(by_repeat) >= MIN_REPEATS:
-        return _with(counted, by_repeat, RUN_REPEATS if counted.metric == "joules" else REPEATS)
-    return Comparison(**{**vars(counted), "gain": float(by_task[0])})
+def _over_tasks(counted: Comparison, contrast: Contrast, found: Pairs, noise: BlockNoise | None) -> Comparison:
+    """Noise is that of all arms: how much blocks differ is a property of the run."""
+    units = contrast.of(found.by_task, found.arms)
+    numbers = _numbers(estimate(units, contrast.square, noise))
+    skew = float(stats.skew(units)) if np.ptp(units) > 1e-9 else 0.0
+    sd = None if noise is None else float(np.sqrt(noise.between))
+    return replace(counted, **numbers, over=TASKS, skew=skew, block_sd=sd)
 
 
-def _with(
-    counted: Comparison,
-    units: Floats,
-    over: str,
-    square: float = 0.0,
-    noise: BlockNoise | None = None,
-    block_sd: float | None = None,
-) -> Comparison:
-    found = estimate(units, square, noise)
-    numbers = {name: float(getattr(found, name)) for name in ("low", "high", "se", "df", "p")}
-    numbers["skew"] = float(stats.skew(units)) if np.ptp(units) > 1e-9 else 0.0
-    return Comparison(**{**vars(counted), **numbers, "gain": float(found.mean), "over": over, "block_sd": block_sd})
+def _of_one(counted: Comparison, contrast: Contrast, found: Pairs, every: Pairs) -> Comparison:
+    """One task: over its repeats, with the error of all arms where these have as many repeats as it takes."""
+    gain = contrast.of(found.by_task, found.arms)
+    if counted.n_repeats < MIN_REPEATS:
+        return replace(counted, gain=float(gain[0]))
+    table = (every if len(every.repeats) >= MIN_REPEATS else found).by_repeat.T
+    over = RUN_REPEATS if counted.metric == "joules" else REPEATS
+    return replace(counted, **_numbers(estimate_repeats(gain, contrast.square, table)), over=over)
+
+
+def _numbers(found: Estimate) -> dict[str, Any]:
+    values = {name: getattr(found, name) for name in ("low", "high", "se", "df", "p")}
+    return {name: float(np.ravel(value)[0]) for name, value in {**values, "gain": found.mean}.items()}

@@ -53,9 +53,10 @@ def method(found: Comparison) -> str:
     """How the interval was made; empty without one."""
     if found.df is None:
         return ""
-    units = "task means" if found.over == TASKS else "repeats"
+    if found.over != TASKS:
+        return "Student's t on repeats of paired log ratios, error pooled over arms"
     blocks = "" if found.block_sd is None else ", block variance added"
-    return f"Student's t on {units} of paired log ratios{blocks}"
+    return f"Student's t on task means of paired log ratios{blocks}"
 
 
 def note(found: Comparison) -> str:

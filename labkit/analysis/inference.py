@@ -90,7 +90,25 @@ def estimate(units: Floats, square: Floats | float = 0.0, noise: BlockNoise | No
     df = np.full(mean.shape, units.shape[-1] - 1.0)
     if noise is not None:
         variance, df = _with_blocks(variance, df, np.asarray(square), noise)
-    se = np.sqrt(variance)
+    return _student(mean, np.sqrt(variance), df)
+
+
+def estimate_repeats(mean: Floats, square: Floats | float, table: Floats) -> Estimate:
+    """Of one task: contrasts, and the spread between repeats as their error. `table`: log means, arms x repeats.
+
+    The error is pooled over all arms, the residual of the arm x repeat table, since three repeats of one contrast would
+    leave two degrees of freedom. Raises BadInput with fewer than two arms or repeats.
+    """
+    arms, repeats = table.shape[-2:]
+    if min(arms, repeats) < 2:
+        raise BadInput("table", table.shape[-2:], "two arms and two repeats or more")
+    df = (arms - 1) * (repeats - 1)
+    error = (_centred(_centred(table, -1), -2) ** 2).sum(axis=(-2, -1)) / df
+    mean = np.where(np.abs(mean) < _EXACT, 0.0, mean)
+    return _student(mean, np.sqrt(np.asarray(square) * error / repeats), np.full(mean.shape, float(df)))
+
+
+def _student(mean: Floats, se: Floats, df: Floats) -> Estimate:
     reach = stats.t.ppf(0.975, df) * se
     return Estimate(mean=mean, se=se, df=df, low=mean - reach, high=mean + reach, p=_p(mean, se, df))
 

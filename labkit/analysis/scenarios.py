@@ -43,6 +43,8 @@ class Scenario:
     repeats: int = 3
     requests: tuple[int, int] = (4, 12)
     """Fewest and most requests of a task."""
+    tasks: tuple[int, ...] = ()
+    """Numbers of tasks, where not those of all worlds."""
 
     @property
     def terms(self) -> dict[str, float]:
@@ -61,6 +63,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     replace(REAL, name="one slow outlier", words="one slow, noisy task on which nothing helps", shape="outlier"),
     replace(REAL, name="two repeats", words="as measured, with two repeats", repeats=2),
     replace(REAL, name="one repeat", words="as measured, with one repeat", repeats=1),
+    replace(REAL, name="one task", words="one task, its own gains", tasks=(1,), spread=0.0, request=0.0),
     QUIET,
     replace(
         QUIET, name="quiet, skewed gains", words="quiet, and a few tasks gain far more", shape="skewed", spread=0.3

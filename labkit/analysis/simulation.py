@@ -1,8 +1,8 @@
 """Does the interval cover the truth as often as it says? Simulated experiments through the code of `effects`.
 
 Each simulated experiment has two independent metrics, as the headline set has (independent ones are the hardest for the
-family-wise error). What is simulated is `inference.block_noise` and `inference.estimate` on cells of task x arm x
-repeat, exactly as `comparisons` calls them; a test holds the whole of `effects` to the same numbers.
+family-wise error). What is simulated is `block_noise`, `estimate` and `estimate_repeats` of `inference` on cells of
+task x arm x repeat, exactly as `comparisons` calls them; a test holds the whole of `effects` to the same numbers.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pandas as pd
 
 from labkit.analysis.contrasts import Contrast, term_contrasts
 from labkit.analysis.draws import ARM_NAMES, Draws, draw
-from labkit.analysis.inference import Estimate, block_noise, estimate
+from labkit.analysis.inference import Estimate, block_noise, estimate, estimate_repeats
 from labkit.analysis.rivals import cluster_robust, requests_alone, sign_flips
 from labkit.analysis.scenarios import SCENARIOS, Scenario
 from labkit.analysis.tables import Floats, typed_frame
@@ -57,7 +57,7 @@ def calibration(
     """One row per scenario, number of tasks and method; columns as CalibrationRow declares them."""
     rows = []
     for number, scenario in enumerate(scenarios):
-        for n in tasks:
+        for n in scenario.tasks or tasks:
             drawn = draw(scenario, n, experiments * _METRICS, seed + 100 * number + n)
             rows += [_judged(scenario, n, name, found, drawn.truth) for name, found in _methods(drawn)]
     return typed_frame(CalibrationRow, rows)
@@ -67,6 +67,8 @@ def estimates(drawn: Draws, contrasts: Sequence[Contrast]) -> Estimate:
     """The lab's own method on every simulated experiment: experiment x contrast."""
     cells = drawn.over_requests(drawn.logs)
     square = np.array([one.square for one in contrasts])
+    if cells.shape[1] == 1:
+        return estimate_repeats(_units(cells, contrasts)[..., 0], square, cells)
     return estimate(_units(cells, contrasts), square, block_noise(cells[:, None]))
 
 
@@ -76,6 +78,8 @@ def _methods(drawn: Draws) -> Iterator[tuple[str, Estimate]]:
     requests = _of(drawn.logs.mean(axis=-1), terms)
     within = np.moveaxis(drawn.over_requests(requests**2) - drawn.over_requests(requests) ** 2, -1, 1)
     yield CHOSEN, estimates(drawn, terms)
+    if len(drawn.counts) == 1:
+        return
     yield "t on task means", estimate(units)
     yield "CR2, requests weighted", cluster_robust(units, drawn.counts)
     yield "sign flips", sign_flips(units)

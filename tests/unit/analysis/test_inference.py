@@ -12,10 +12,10 @@ from statsmodels.stats.power import TTestPower
 from labkit.analysis.contrasts import TERMS, arm_contrasts, term_contrasts
 from labkit.analysis.draws import ARM_NAMES, draw
 from labkit.analysis.effects import effects, holm
-from labkit.analysis.inference import block_noise, estimate
+from labkit.analysis.inference import block_noise, estimate, estimate_repeats
 from labkit.analysis.power import errors_needed, smallest_gain
 from labkit.analysis.rivals import cluster_robust, requests_alone, sign_flips
-from labkit.analysis.scenarios import QUIET, REAL
+from labkit.analysis.scenarios import QUIET, REAL, SCENARIOS
 from labkit.analysis.simulation import CHOSEN, _holm, calibration, estimates
 from labkit.core.errors import BadInput
 from labkit.core.records import ChunkRecord
@@ -124,6 +124,23 @@ def test_what_is_simulated_is_what_effects_computes():
         assert np.log(found[column]).tolist() == pytest.approx(values[0].tolist())
     assert found["p"].tolist() == pytest.approx(simulated.p[0].tolist())
     assert found["df"].tolist() == pytest.approx(simulated.df[0].tolist())
+
+
+def test_one_task_by_hand():
+    """Two arms, three repeats: the paired t test of the repeats."""
+    base, arm = np.array([0.5, 0.9, 0.6]), np.array([0.2, 0.4, 0.5])
+    found = estimate_repeats(np.array((base - arm).mean()), 2.0, np.stack([base, arm]))
+    expected = stats.ttest_rel(base, arm)
+    assert (float(found.p), float(found.df)) == pytest.approx((expected.pvalue, 2.0))
+    assert (float(found.low), float(found.high)) == pytest.approx(tuple(expected.confidence_interval()))
+    with pytest.raises(BadInput, match="two repeats"):
+        estimate_repeats(np.array(0.1), 2.0, np.zeros((2, 1)))
+
+
+def test_one_task_is_covered():
+    own = calibration([world for world in SCENARIOS if world.tasks], experiments=200, seed=8).iloc[0]
+    assert (own.tasks, own.method) == (1, CHOSEN)
+    assert 0.93 <= own.coverage <= 0.97
 
 
 @pytest.mark.parametrize("tasks", [5, 10])
