@@ -2,8 +2,9 @@
 
 Going down from what could have been shared, each loss has a name:
 
-    template drift  the history was rewritten (a template that drops reasoning, a compacted context), so that tokens
-                    which were appended to are no prefix any more
+    template drift  the history was rewritten, so that tokens which were appended to are no prefix any more: a template
+                    that drops reasoning or writes a tool call anew, text that is cut into other tokens than were
+                    generated, a compacted context
     rounding        only whole blocks hit, and the last prompt token is always computed
     routing         another process of the engine had it: the decode half, or another replica
     eviction        the process had computed it, and its cache held it no longer

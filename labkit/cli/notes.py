@@ -21,7 +21,7 @@ def notes(run: Run) -> list[str]:
 def client_line(run: Run) -> str:
     """What the client says of itself: median and p99 of what delays its stamps, and its CPU."""
     verdict = client_bound(run.steps(), run.chunks(), run.samples())
-    return f"{'the bottleneck: ' if verdict.bound else ''}{verdict.described()} (median / p99)"
+    return f"{'client-bound: ' if verdict.bound else ''}{verdict.described()} (median / p99)"
 
 
 def _deaths(run: Run, note: str) -> Iterator[str]:

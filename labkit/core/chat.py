@@ -64,7 +64,8 @@ class Chunk(Record):
 class Reply(Record):
     """A finished response. Times are readings of the client's clock, not offsets.
 
-    `parse_s`: what the client spent on parsing its events; null where nothing was parsed.
+    `parse_s`: what the client spent on parsing its events; null where nothing was parsed. `token_ids`: what was
+    generated, as the engine said it; null where it did not say all of it.
     """
 
     message: Message
@@ -77,6 +78,7 @@ class Reply(Record):
     t_last: float | None
     t_end: float
     parse_s: float | None = None
+    token_ids: tuple[int, ...] | None = None
 
 
 class Model(Protocol):

@@ -23,6 +23,8 @@ class Assembler:
         self.chunks: list[Chunk] = []
         self.parse_s = 0.0
         """Seconds that went into parsing so far, as whoever feeds the events says."""
+        self._ids: list[int] = []
+        self._all_ids = True
         self._texts: dict[str, list[str]] = {}
         self._calls: dict[int, dict[str, Any]] = {}
         self._usage: Mapping[str, Any] | None = None
@@ -50,6 +52,8 @@ class Assembler:
         chars = content + reasoning + tool
         if not chars and not token_ids:
             return None
+        self._ids.extend(token_ids or ())
+        self._all_ids = self._all_ids and token_ids is not None
         kind = "tool" if tool else "content" if content else "reasoning" if reasoning else "held"
         return Chunk(t=t, kind=kind, chars=chars, tokens=None if token_ids is None else len(token_ids))
 
@@ -93,4 +97,5 @@ class Assembler:
             t_last=self.chunks[-1].t if self.chunks else None,
             t_end=t_end,
             parse_s=self.parse_s,
+            token_ids=tuple(self._ids) if self._ids and self._all_ids else None,
         )

@@ -93,10 +93,15 @@ class Ceiling:
         self._before = _Before(done.request, said_now, [*prompt, *generated])
         return found
 
-    async def _generated(self, done: Replayed, prompt: list[int]) -> list[int]:
-        """The reply as the next prompt would render it. Empty when the template changes the prompt for a reply."""
+    async def _generated(self, done: Replayed, prompt: list[int]) -> Sequence[int]:
+        """The reply's tokens as the engine said them; else as the template renders it, if that leaves the prompt alone.
+
+        The two are not the same: a tool call is written anew from its parts, and text is not cut as it was generated.
+        """
         if done.reply is None:
             return []
+        if done.reply.token_ids is not None:
+            return done.reply.token_ids
         rendered = await self._rendered(done.request, done.reply.message)
         if common(prompt, rendered) < len(prompt):
             return []

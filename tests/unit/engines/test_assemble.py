@@ -81,3 +81,17 @@ def test_nulls_within_usage_stay_null() -> None:
     parts.add({"choices": [], "usage": {"prompt_tokens": 5, "prompt_tokens_details": None}, "metrics": None}, 1.0)
     usage = parts.reply(0.0, 1.0).usage
     assert (usage.prompt_tokens, usage.cached_tokens, usage.prefill_s) == (5, None, None)
+
+
+def test_the_reply_has_all_generated_ids_or_none():
+    def event(ids: list[int] | None, text: str = "a") -> dict[str, Any]:
+        return {"choices": [{"index": 0, "delta": {"content": text}, **({"token_ids": ids} if ids else {})}]}
+
+    told, partly = Assembler(), Assembler()
+    for ids in ([1], [2, 3]):
+        told.add(event(ids), 0.0)
+    for ids in ([1], None, [3]):
+        partly.add(event(ids), 0.0)
+    assert told.reply(0.0, 1.0).token_ids == (1, 2, 3)
+    assert partly.reply(0.0, 1.0).token_ids is None
+    assert Assembler().reply(0.0, 1.0).token_ids is None

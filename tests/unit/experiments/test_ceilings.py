@@ -165,3 +165,26 @@ async def test_the_same_loss_without_prefix_caching_is_off(tmp_path: Path):
     assert base["off"] == base["ceiling"] == prefix["ceiling"] == prefix["cached"]
     assert (base["eviction"], prefix["off"]) == (0, 0)
     assert (steps["retokenized_tokens"] == steps["prompt_tokens"])[~steps["warmup"]].all()
+
+
+class Recut:
+    """A tokenizer that cuts words in history otherwise than they were generated: one token a letter, not four."""
+
+    def __init__(self, client: EngineClient) -> None:
+        self._client = client
+
+    async def tokenize(self, request: ChatRequest) -> list[int]:
+        ids: list[int] = []
+        for message in request.messages:
+            letters = message["role"] == "assistant"
+            ids += [1, *(map(ord, message["content"]) if letters else [hash(message["content"])] * 40), 2]
+        return [*ids, 1]
+
+
+async def test_words_that_are_cut_otherwise_than_they_were_generated_drift_and_are_not_evicted():
+    async with FakeEngine(says()) as engine, EngineClient(engine.base_url, engine.model) as client:
+        ceiling = Ceiling(Recut(client), Seen(BLOCK))
+        steps = replay(talk(3), client, ReplayOptions(), SaltPolicy())
+        found = [await ceiling.of(done, ONE) async for done in steps]
+    assert [each.append_tokens for each in found] == [None, 43 + 2, 95 + 2]
+    assert [each.append_tokens - each.shared_tokens for each in found[1:]] == [2, 2]

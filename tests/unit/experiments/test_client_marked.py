@@ -63,7 +63,7 @@ async def test_a_blocked_client_is_marked_and_a_free_one_is_not(tmp_path: Path):
                 break
     assert "client-bound: event loop late by" in blocked.info.note
     assert "client-bound" not in free.info.note
-    assert client_line(blocked).startswith("the bottleneck: loop lag ")
+    assert client_line(blocked).startswith("client-bound: loop lag ")
     assert client_line(free).startswith("loop lag ")
     assert (free.steps()["parse_s"].dropna() > 0).all()
 
