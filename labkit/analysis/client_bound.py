@@ -15,6 +15,7 @@ import pandas as pd
 
 from labkit.analysis.format import DASH, percent, plain
 from labkit.analysis.latency import STREAM_KEY, itl, percentile, ttft
+from labkit.analysis.loop_lag import loop_lags, while_steps_ran
 from labkit.analysis.tables import Floats, is_finished, measured, numbers
 from labkit.core.records import Record
 
@@ -61,7 +62,7 @@ def client_bound(steps: pd.DataFrame, chunks: pd.DataFrame, samples: pd.DataFram
     """The verdict on one run. `samples`: its telemetry; what the client says of itself is picked out."""
     kept = measured(steps)
     lags, parsing = numbers(kept, "send_lag_s"), _parse_per_chunk(kept, chunks)
-    mine = _while_steps_ran(samples[samples["source"] == "client"], kept)
+    mine = while_steps_ran(samples[samples["source"] == "client"], kept)
     loop = loop_lags(mine)
     cores = numbers(mine[mine["name"] == "cpu"], "value")
     seen = {
@@ -118,39 +119,3 @@ def _parse_per_chunk(steps: pd.DataFrame, chunks: pd.DataFrame) -> Floats:
     count = measured(chunks).groupby(STREAM_KEY).size()
     mine = pd.MultiIndex.from_frame(steps[STREAM_KEY])
     return numbers(steps, "parse_s") / np.asarray(count.reindex(mine), dtype=np.float64)
-
-
-def _while_steps_ran(samples: pd.DataFrame, steps: pd.DataFrame) -> pd.DataFrame:
-    """Readings that cover some time in which a measured step was under way; each covers the time since the one before.
-
-    A step overlaps (before, t] unless it began at t or later, or ended before the reading before.
-    """
-    if not len(steps) or not len(samples):
-        return samples.iloc[:0]
-    times = np.unique(numbers(samples, "t"))
-    before = np.concatenate([[-np.inf], times[:-1]])
-    ends = numbers(steps, "t_end")
-    begun = np.searchsorted(np.sort(numbers(steps, "t_send")), times, side="left")
-    over = np.searchsorted(np.sort(ends[~np.isnan(ends)]), before, side="right")
-    busy = times[begun > over]
-    return samples[np.isin(numbers(samples, "t"), busy)]
-
-
-def loop_lags(samples: pd.DataFrame) -> Floats:
-    """The loop's ticks, rebuilt from each reading's count, median, p99 and maximum: a pool to take percentiles of.
-
-    The latest tick of each reading is exact, the others lie on straight lines between the known percentiles: a pool's
-    p99 is right to a tick a second.
-    """
-    names = ("loop_ticks", "loop_lag_p50", "loop_lag_p99", "loop_lag_max")
-    table = samples[samples["name"].isin(names)].pivot_table(index="t", columns="name", values="value")
-    if not set(names) <= set(table.columns):
-        return np.zeros(0)
-    rows = table[list(names)].dropna().to_numpy(dtype=np.float64)
-    pools = [_ticks(int(count), p50, p99, top) for count, p50, p99, top in rows]
-    return np.concatenate(pools) if pools else np.zeros(0)
-
-
-def _ticks(count: int, p50: float, p99: float, top: float) -> Floats:
-    at = np.linspace(0.0, 1.0, count) if count > 1 else np.ones(count)
-    return np.interp(at, [0.0, 0.5, 0.99, 1.0], [0.0, p50, p99, top])

@@ -6,7 +6,8 @@ import pandas as pd
 import pytest
 from builders import a_sample, a_step, chunks_at, frame_of
 
-from labkit.analysis.client_bound import ClientVerdict, client_bound, loop_lags
+from labkit.analysis.client_bound import ClientVerdict, client_bound
+from labkit.analysis.loop_lag import loop_lags
 from labkit.core.records import ChunkRecord, SampleRecord, StepRecord
 
 QUIET = {"loop_ticks": 48.0, "loop_lag_p50": 0.0005, "loop_lag_p99": 0.002, "loop_lag_max": 0.002, "cpu": 0.1}
