@@ -120,5 +120,6 @@ def _fresh(processes: Iterable[Mapping[str, Any]]) -> tuple[bool, str]:
         return False, ""
     hits, requests = (max(one[name] for one in readings) for name in ("prefix_hits", "requests"))
     if hits == 0 and requests <= _PROOF_REQUESTS:
-        return True, "the engine was fresh: its counters were at zero"
+        zero = "its counters were at zero" if requests == 0 else "it had made one token, to prove that it serves"
+        return True, f"the engine was fresh: {zero}"
     return False, f"the engine had served {requests:.0f} requests and {hits:.0f} tokens from its cache before"
