@@ -15,6 +15,7 @@ from labkit.analysis.exponents import exponent_table
 from labkit.analysis.format import DASH, count, missing, percent, plain, seconds, times
 from labkit.analysis.growth import growth_table
 from labkit.cli.measuring import ending, say_json
+from labkit.core.arms import BASE
 from labkit.store.runs import Run
 
 Row = dict[str, Any]
@@ -53,6 +54,19 @@ def print_tables(growth: pd.DataFrame, exponents: pd.DataFrame, console: Console
     if len(exponents):
         console.print("", exponents_view(exponents))
         console.print(Text(_LEGEND, "italic dim"))
+    for line in left_of_it(growth):
+        console.print(line, highlight=False, soft_wrap=True)
+
+
+def left_of_it(growth: pd.DataFrame) -> list[str]:
+    """What each arm leaves of base's growth, at the most steps that it has in common with base; a sentence an arm."""
+    compared = growth[(growth["arm"] != BASE.label) & growth["computed_vs_base"].notna()]
+    return [
+        f"At {row['steps']} steps {row['arm']} computes {percent(1 / row['computed_vs_base'])} of the prompt tokens "
+        f"that {BASE.label} computes, in {percent(1 / row['time_vs_base'])} of its time."
+        for row in compared.sort_values("steps").drop_duplicates("arm", keep="last").to_dict("records")
+        if not missing(row["time_vs_base"])
+    ]
 
 
 def growth_view(growth: pd.DataFrame) -> Table:
