@@ -13,6 +13,7 @@ import plotly.graph_objects as go
 
 from labkit.analysis.format import percent
 from labkit.plots.frame import Caption, framed, sentence
+from labkit.plots.rows import counted
 from labkit.plots.theme import GRID, MUTED, TEXT, Mode, part_color
 
 View = Literal["coverage", "false_positives"]
@@ -79,7 +80,7 @@ def calibration_figure(info: CalibrationInfo, mode: Mode = "light") -> go.Figure
             x=list(one.shares),
             y=list(info.labels),
             mode="markers",
-            name=f"{one.tasks} tasks",
+            name=counted(one.tasks, "task"),
             marker=marker,
             hovertemplate="%{y}: %{x:.1%}",
         )
