@@ -44,8 +44,12 @@ class ComparisonRow(GainRow):
     condition: str = column("string", "", "what was varied besides the arm")
     cache: str = column("string", "", "`cold` or `warm`")
     paired: bool = column("bool", "", "request by request; false: two groups of tasks")
-    a: float | None = column("float64", "as metric", "median over the requests of run A", nullable=True)
-    b: float | None = column("float64", "as metric", "median over the requests of run B", nullable=True)
+    a: float | None = column(
+        "float64", "as metric", "median over requests of run A (computed tokens: mean)", nullable=True
+    )
+    b: float | None = column(
+        "float64", "as metric", "median over requests of run B (computed tokens: mean)", nullable=True
+    )
     n_a: int = column("int64", "", "requests of run A that have a value")
     n_b: int = column("int64", "", "requests of run B that have a value")
 
@@ -152,9 +156,14 @@ def _ratio(log: float | None) -> float | None:
 
 
 def _typical(costs: pd.Series[float], metric: Metric) -> float | None:
-    """The median, in the metric's own unit: tokens per second are compared as seconds per token."""
+    """The median, in the metric's own unit; tokens per second are compared as seconds per token.
+
+    The mean for computed tokens, whose gain is one of sums.
+    """
     if not len(costs):
         return None
+    if metric == "prompt_computed":
+        return float(costs.mean())
     median = float(costs.median())
     if metric == "tokens_per_s":
         return 1 / median if median > 0 else None

@@ -8,8 +8,21 @@ from typing import Any
 from labkit.analysis.effect_words import TOO_FEW
 from labkit.analysis.format import DASH, missing, percent, times
 from labkit.analysis.outcomes import solved
-from labkit.experiments.report.english import LAYER_NAMES, counted, interval, listed, records, sentence, term_name
+from labkit.experiments.agent_asked import NO_ARM
+from labkit.experiments.report.english import (
+    LAYER_NAMES,
+    capital,
+    counted,
+    interval,
+    listed,
+    records,
+    sentence,
+    smallest,
+    term_name,
+)
+from labkit.experiments.report.findings import findings
 from labkit.experiments.report.material import Material, Slice
+from labkit.experiments.report.results.success import confirmed
 
 _MOST = 5
 
@@ -17,12 +30,13 @@ _MOST = 5
 def abstract(material: Material) -> list[str]:
     """The sentences, most important first after what was measured."""
     said = [sentence(text) for text in _said(material) if text]
-    return [f"{text[:1].upper()}{text[1:]}" for text in said[:_MOST]]
+    return [capital(text) for text in said[:_MOST]]
 
 
 def _said(material: Material) -> Iterator[str]:
     yield _what(material)
-    yield from (_success(material), *_effects(material), _cache(material), _lost(material))
+    yield from (_success(material), *findings(material), *_effects(material), _cache(material))
+    yield from (_ended(material), _lost(material))
 
 
 def _what(material: Material) -> str:
@@ -31,21 +45,37 @@ def _what(material: Material) -> str:
         state = "still measures" if material.info.state == "running" else f"ended {material.info.state}"
         return f"This run {state}: no request has been measured, so it answers nothing yet"
     tasks, repeats = material.measured["task"].nunique(), material.measured["repeat"].nunique()
-    ended = f"; the run is {material.info.state}" if material.info.state != "done" else ""
     lost = f", of which {failed} failed" if failed else ", none of which failed"
     of = f"{counted(tasks, 'task')}, {counted(repeats, 'repeat')}"
-    return f"{counted(n, 'measured request')} under {listed(material.arms)} ({of}){lost}{ended}"
+    return f"{counted(n, 'measured request')} {_under(material.arms)} ({of}){lost}"
+
+
+def _under(arms: list[str]) -> str:
+    return "of a script, which no arm served" if arms == [NO_ARM] else f"under {listed(arms)}"
+
+
+def _ended(material: Material) -> str:
+    """How a run ended that did not come to its end as it was meant to, in its own words."""
+    info = material.info
+    if info.state == "done" or not len(material.measured):
+        return ""
+    words = "the run still goes on" if info.state == "running" else f"the run is {info.state}"
+    first = next(iter(info.note.splitlines()), "")
+    return f"{words}: {first}" if first else words
 
 
 def _success(material: Material) -> str:
     rows = records(solved(material.outcomes))
     said = [f"{row['arm']} solved {row['n_solved']} of {counted(row['n_attempts'], 'attempt')}" for row in rows]
-    return f"judged by the hidden checks, {listed(said)}" if said else ""
+    told = f"; {confirmed(material)}" if confirmed(material) else ""
+    return f"judged by the hidden checks, {listed(said)}{told}" if said else ""
 
 
 def _effects(material: Material) -> Iterator[str]:
     """The end-to-end gain of each layer, in one sentence; then the interactions that are clear."""
     of = material.headline
+    if material.conditions:
+        return
     if of is None:
         yield from _ratios(material)
         return
@@ -75,7 +105,7 @@ def _gain(row: dict[str, Any]) -> str:
     span = "" if missing(row["low"]) else f"95 % interval {interval(row)}, "
     n = f"n = {counted(row['n_requests'], 'request')} of {counted(row['n_tasks'], 'task')}"
     untold = row["verdict"].startswith(TOO_FEW) and not missing(row["smallest_gain"])
-    shows = f"; this n shows gains from {times(row['smallest_gain'])} on" if untold else ""
+    shows = f"; this n shows gains from {smallest(row['smallest_gain'])} on" if untold else ""
     return f"{times(row['gain'])} as fast, {span}{n}{shows}"
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from labkit.analysis.format import missing, times
 from labkit.experiments.comparison import RunComparison
-from labkit.experiments.report.english import counted, interval, listed, records, sentence
+from labkit.experiments.report.english import counted, interval, listed, records, sentence, smallest
 
 _MOST = 3
 
@@ -49,7 +49,7 @@ def _gains(found: RunComparison) -> Iterator[str]:
 
 def _gain(row: dict[str, Any]) -> str:
     span = "" if missing(row["low"]) else f"95 % interval {interval(row)}, "
-    shows = "" if missing(row["smallest_gain"]) else f"; this n shows gains from {times(row['smallest_gain'])} on"
+    shows = "" if missing(row["smallest_gain"]) else f"; this n shows gains from {smallest(row['smallest_gain'])} on"
     n = f"n = {counted(row['n_requests'], 'request')} of {counted(row['n_tasks'], 'task')}"
     unsure = shows if row["verdict"].startswith("too few") else ""
     return f"{times(row['gain'])} as fast under {state_name(row)} ({span}{n}{unsure})"

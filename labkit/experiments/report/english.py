@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from labkit.analysis.format import DASH, missing, plain
+from labkit.analysis.format import DASH, missing, plain, times
 
 LAYER_NAMES = {
     "prefix_caching": "prefix caching",
@@ -55,6 +55,11 @@ def sentence(text: str) -> str:
     return text if not text or text.endswith((".", "!", "?", ":")) else f"{text}."
 
 
+def capital(text: str) -> str:
+    """The text with a large first letter; the others stay as they are."""
+    return f"{text[:1].upper()}{text[1:]}"
+
+
 def shown(value: Any) -> str:
     """A fact of a fingerprint or of what was asked, as text; a dash when it is not known."""
     if isinstance(value, bool):
@@ -74,6 +79,11 @@ def cell(parts: Sequence[str], joint: str = " / ") -> str:
 def interval(row: Mapping[str, Any]) -> str:
     """`1.12 to 1.98` of a row with `low` and `high`, or a dash."""
     return DASH if missing(row["low"]) else f"{plain(row['low'])} to {plain(row['high'])}"
+
+
+def smallest(gain: float | None) -> str:
+    """The smallest gain that an n shows; beyond a hundredfold it shows none that anybody looks for."""
+    return "over 100x" if gain is not None and not missing(gain) and gain > 100 else times(gain)
 
 
 def p_value(p: float | None) -> str:

@@ -8,7 +8,7 @@ from labkit.core.arms import arm_named
 from labkit.experiments.bystanders import MANY_CORES
 from labkit.experiments.report.blocks import Block, Code, More, Points, Section
 from labkit.experiments.report.counters import restarts, unconfirmed
-from labkit.experiments.report.english import counted, listed, sentence
+from labkit.experiments.report.english import capital, counted, listed, sentence
 from labkit.experiments.report.material import Material
 from labkit.plots.theme import arm_order
 
@@ -16,7 +16,7 @@ FEW_TASKS = 5
 """Below this many clusters an interval over tasks is not to be had."""
 _NO_DRIFT = "The first arm was not measured again at the end, so drift of the machine is not known."
 _FIXED = (
-    "A quick look in a fixed order: drift of the machine cannot be told from an effect of an arm. "
+    "The arms were measured in a fixed order: drift of the machine cannot be told from an effect of an arm. "
     "`labkit run factorial` measures in shuffled order, with repeats."
 )
 _RECORDED = (
@@ -38,7 +38,7 @@ def _said(material: Material) -> Iterator[str]:
     yield from _size(material)
     yield from _design(material)
     yield from _machine(material)
-    yield material.client.in_words().capitalize() if len(material.measured) else ""
+    yield capital(material.client.in_words()) if len(material.measured) else ""
     yield from (*unconfirmed(material), *restarts(material))
     yield from material.run.problems()
 
@@ -70,7 +70,7 @@ def _design(material: Material) -> Iterator[str]:
     asked, steps = material.asked, material.measured
     if len(material.arms) > 1:
         yield _FIXED if asked.get("seed") is None else ""
-        yield _NO_DRIFT if material.drift is None else material.drift.in_words().capitalize()
+        yield _NO_DRIFT if material.drift is None else capital(material.drift.in_words())
     replayed = steps[steps["recording"] != ""]
     yield _RECORDED if len(replayed) and (replayed["history"] == "recorded").any() else ""
     yield _PINNED if (steps["mode"] == "pinned").any() else ""

@@ -118,7 +118,7 @@ class Material:
 
     @cached_property
     def ledger(self) -> pd.DataFrame:
-        return ledger(self.steps)
+        return ledger(self.drawable)
 
     @cached_property
     def client(self) -> ClientVerdict:
@@ -130,13 +130,14 @@ class Material:
 
     @cached_property
     def cold(self) -> list[ColdEvidence]:
-        return evidence(self.steps, self.events)
+        return evidence(self.drawable, self.events)
 
     @cached_property
     def outcomes(self) -> pd.DataFrame:
         """One row per attempt that was judged; columns as labkit.analysis.outcomes.OutcomeRow declares them."""
         judged = [event for event in self.told("outcome") if event.get("reached") is not None]
-        return outcomes(judged, str(self.asked.get("arm", "")), str(self.asked.get("task", "")))
+        arm = "a script" if self.asked.get("model") == "scripted" else str(self.asked.get("arm", ""))
+        return outcomes(judged, arm, str(self.asked.get("task", "")))
 
     def told(self, *types: str) -> Iterator[Event]:
         """The events of these types, in order."""

@@ -35,7 +35,7 @@ def test_every_end_has_a_report_that_says_it(state):
     assert ("12 measured requests under base and prefix (1 task, 1 repeat), none of which failed" in page.text) is True
     if state != "done":
         assert f"This run ended {state}" in page.text
-        assert f"the run is {state}" in page.text
+        assert f"The run is {state}: prefix ended early: it was {state}." in page.text.split("Method")[0]
 
 
 def test_a_run_that_goes_on_has_a_report_too():
@@ -95,7 +95,7 @@ def test_too_few_are_called_so_with_the_smallest_gain_that_n_shows():
 def test_a_quick_look_says_that_it_has_no_interval():
     page = report(ended(steps(turns=3)))
     assert "an interval needs 5 tasks, or 3 repeats of one task" in page.text.split("Method")[0]
-    assert "A quick look in a fixed order" in page.text
+    assert "measured in a fixed order" in page.text
     assert "drift of the machine is not known" in page.text
     assert "1 task, 1 repeat: with fewer than 5 tasks" in page.text
 

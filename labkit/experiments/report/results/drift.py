@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from labkit.experiments.report.blocks import Block, Heading, Words
-from labkit.experiments.report.english import sentence
+from labkit.experiments.report.english import capital, sentence
 from labkit.experiments.report.material import Material
 
 
@@ -12,5 +12,4 @@ def drift(material: Material) -> tuple[Block, ...]:
     row = material.drift
     if row is None:
         return ()
-    words = row.in_words()
-    return Heading("Drift of the machine"), Words(sentence(f"{words[:1].upper()}{words[1:]}"))
+    return Heading("Drift of the machine"), Words(sentence(capital(row.in_words())))

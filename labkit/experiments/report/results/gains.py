@@ -16,11 +16,13 @@ from labkit.experiments.report.english import (
     reasons,
     records,
     sentence,
+    smallest,
     term_name,
     verdict_head,
 )
 from labkit.experiments.report.material import Material, Slice
 from labkit.plots.forest import forest_figure, forest_info
+from labkit.plots.interactions import interactions_figure, interactions_info
 
 _HEAD = ("", "gain", "95 % interval", "p", "requests / tasks / repeats", "smallest gain", "verdict")
 _NOTE = (
@@ -45,6 +47,7 @@ def _slice(of: Slice, several: bool) -> Iterator[Block]:
         yield Words(f"No two arms finished the same request{where}, so no effect can be computed.", "warn")
         return
     yield from drawn(forest_info(told[told["headline"]]), forest_figure)
+    yield from drawn(interactions_info(of.arm_gains), interactions_figure)
     yield from _tables(told[told["headline"]], "term", where)
     yield from _untold(of.effects[of.effects["headline"] & of.effects["gain"].isna()])
     more = [
@@ -87,6 +90,6 @@ def _row(row: dict[str, Any], by: str) -> tuple[str, ...]:
         interval(row),
         p_value(row["p_holm"] if row["headline"] else row["p"]),
         f"{row['n_requests']} / {row['n_tasks']} / {row['n_repeats']}",
-        times(row["smallest_gain"]),
+        smallest(row["smallest_gain"]),
         verdict_head(row["verdict"]),
     )

@@ -23,7 +23,7 @@ _NOTE = (
 
 def gap(material: Material) -> tuple[Block, ...]:
     """Figure and table; nothing where the engine or the tokenizer told too little."""
-    rows = [row for row in records(cache_gap(material.steps)) if not missing(row["prompt"])]
+    rows = [row for row in records(cache_gap(material.drawable)) if not missing(row["prompt"])]
     if not rows:
         return ()
     figure = drawn(cache_gap_info(material.drawable), cache_gap_figure)

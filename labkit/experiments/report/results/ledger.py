@@ -7,7 +7,7 @@ from typing import Any
 from labkit.analysis.format import missing, percent, seconds
 from labkit.analysis.ledger import PARTS
 from labkit.experiments.report.blocks import Block, Grid, Heading, Words, drawn
-from labkit.experiments.report.english import records, sentence
+from labkit.experiments.report.english import capital, records, sentence
 from labkit.experiments.report.material import Material
 from labkit.plots.wall_ledger import wall_ledger_figure, wall_ledger_info
 
@@ -38,4 +38,4 @@ def _row(row: dict[str, Any], parts: list[str]) -> tuple[str, ...]:
 def _client(material: Material) -> str:
     client = material.client
     said = f"The lab on itself (p50 / p99): {client.described()}"
-    return f"{sentence(said)} {sentence(client.in_words().capitalize())}".strip()
+    return f"{sentence(said)} {sentence(capital(client.in_words()))}".strip()

@@ -82,7 +82,15 @@ def held(material: Material) -> tuple[Block, ...]:
     grid = Grid(
         _LEVELS, tuple(map(_level, records(levels))), f"Served well enough: {slo}", "95 %: agent-runs as clusters."
     )
-    return Heading("Capacity"), Points(tuple(map(_capacity, records(found)))), *figure, grid
+    return Heading("Capacity"), Points(tuple(f"{said}." for said in capacities(material)[0])), *figure, grid
+
+
+def capacities(material: Material) -> tuple[list[str], Slo | None]:
+    """Each arm's capacity in words, and the objective; none where a run was not asked about one."""
+    if not len(material.windows) or material.info.experiment != "capacity":
+        return [], None
+    slo = _slo(material)
+    return list(map(_capacity, records(capacity(material.steps, material.chunks, material.windows, slo)))), slo
 
 
 def _slo(material: Material) -> Slo:
@@ -92,7 +100,7 @@ def _slo(material: Material) -> Slo:
 
 def _capacity(row: dict[str, Any]) -> str:
     record = CapacityRow.from_dict({name: None if missing(value) else value for name, value in row.items()})
-    return f"{record.arm}: {record}."
+    return f"{record.arm}: {record}"
 
 
 def _level(row: dict[str, Any]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from labkit.analysis.format import percent, seconds
 from labkit.analysis.outcomes import solved
 from labkit.experiments.confirm_asked import ConfirmAsked
 from labkit.experiments.report.blocks import Block, Code, Grid, Heading, More, Words
-from labkit.experiments.report.english import records
+from labkit.experiments.report.english import records, sentence
 from labkit.experiments.report.material import Material
 
 _ARMS = ("arm", "tasks", "solved", "share", "time per attempt", "time per solved task", "cut short")
@@ -32,22 +32,23 @@ def success(material: Material) -> tuple[Block, ...]:
     rows = records(solved(material.outcomes))
     arms = [Grid(_ARMS, tuple(map(_arm, rows)), "Attempts, judged by the hidden checks", _NOTE)] if rows else []
     each = [Grid(_ATTEMPTS, tuple(map(_attempt, records(material.outcomes))), words=(0, 1, 3, 4))] if rows else []
+    verdict = confirmed(material)
     return (
         Heading("Task success"),
-        *_confirmed(material),
+        *([Words(sentence(verdict))] if verdict else []),
         *arms,
         *each,
         *(block for event in told for block in _said(event)),
     )
 
 
-def _confirmed(material: Material) -> tuple[Block, ...]:
-    """The verdict of a run that was made to confirm an arm."""
+def confirmed(material: Material) -> str:
+    """The verdict of a run that was made to confirm an arm, without a full stop; empty for others."""
     if material.info.experiment != "confirm":
-        return ()
+        return ""
     asked = ConfirmAsked.from_dict(material.info.asked)
     found = confirmation(material.outcomes, asked.against, asked.arm, asked.margin)
-    return (Words(f"{in_words(found, asked.against, asked.arm)}."),)
+    return in_words(found, asked.against, asked.arm)
 
 
 def _arm(row: dict[str, Any]) -> tuple[str, ...]:
