@@ -17,6 +17,7 @@ from pathlib import Path
 import pandas as pd
 import plotly.graph_objects as go
 
+from labkit.analysis.format import times
 from labkit.analysis.simulation import CHOSEN, calibration
 from labkit.plots.calibration import calibration_figure, calibration_info
 
@@ -35,14 +36,17 @@ COLUMNS = {
     "power_holm": "power (Holm)",
     "wrong_sign": "wrong sign",
 }
+GAIN = "smallest_gain"
 
 
 def markdown(table: pd.DataFrame, first: str) -> list[str]:
-    """A table of shares in percent; a dash where there is none."""
-    lines = [f"| {first} | tasks | " + " | ".join(COLUMNS.values()) + " |", "|---|" + "---|" * (1 + len(COLUMNS))]
+    """A table of shares in percent and gains; a dash where there is none."""
+    names = [first, "tasks", *COLUMNS.values(), "smallest gain"]
+    lines = [f"| {' | '.join(names)} |", "|---" * len(names) + "|"]
     for row in table.to_dict("records"):
         shares = ("–" if pd.isna(row[name]) else f"{100 * row[name]:.1f} %" for name in COLUMNS)
-        lines.append(f"| {row[first]} | {row['tasks']} | " + " | ".join(shares) + " |")
+        cells = [str(row[first]), str(row["tasks"]), *shares, times(row[GAIN])]
+        lines.append(f"| {' | '.join(cells)} |")
     return lines
 
 

@@ -61,6 +61,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     replace(REAL, name="nothing works", words="as measured, and no layer does anything on average", gains={}),
     replace(REAL, name="skewed gains", words="a few tasks gain far more than most", shape="skewed", spread=0.3),
     replace(REAL, name="one slow outlier", words="one slow, noisy task on which nothing helps", shape="outlier"),
+    replace(REAL, name="six repeats", words="as measured, with six repeats", repeats=6),
     replace(REAL, name="two repeats", words="as measured, with two repeats", repeats=2),
     replace(REAL, name="one repeat", words="as measured, with one repeat", repeats=1),
     replace(REAL, name="one task", words="one task, its own gains", tasks=(1,), spread=0.0, request=0.0),

@@ -16,9 +16,11 @@ import pandas as pd
 from labkit.analysis.contrasts import Contrast, term_contrasts
 from labkit.analysis.draws import ARM_NAMES, Draws, draw
 from labkit.analysis.inference import Estimate, block_noise, estimate, estimate_repeats
+from labkit.analysis.power import smallest_gain
 from labkit.analysis.rivals import cluster_robust, requests_alone, sign_flips
 from labkit.analysis.scenarios import SCENARIOS, Scenario
 from labkit.analysis.tables import Floats, typed_frame
+from labkit.core.arms import LAYERS
 from labkit.core.columns import column
 from labkit.core.records import Record
 
@@ -48,7 +50,9 @@ class CalibrationRow(Record):
     wrong_sign: float | None = column(
         "float64", "", "share of significant planted effects with the wrong sign", nullable=True
     )
-    width: float | None = column("float64", "", "median ratio of the interval's ends", nullable=True)
+    smallest_gain: float | None = column(
+        "float64", "", "smallest gain of a layer found in 80 of 100, uncorrected; median experiment", nullable=True
+    )
 
 
 def calibration(
@@ -115,7 +119,7 @@ def _judged(scenario: Scenario, tasks: int, method: str, found: Estimate, truth:
         power=_mean(significant[:, ~nothing].astype(float)),
         power_holm=_mean(passed[:, ~nothing].astype(float)),
         wrong_sign=_mean(wrong[:, ~nothing][significant[:, ~nothing]].astype(float)),
-        width=_mean(np.exp(np.median(found.high - found.low, axis=0))),
+        smallest_gain=_smallest(found),
     )
 
 
@@ -127,6 +131,13 @@ def _holm(p: Floats) -> Floats:
     corrected = np.empty_like(families)
     np.put_along_axis(corrected, order, np.minimum(np.maximum.accumulate(steps, axis=1), 1.0), axis=1)
     return corrected.reshape(p.shape)
+
+
+def _smallest(found: Estimate) -> float | None:
+    """Of the layers themselves, which are the first terms."""
+    if np.isnan(found.se).any():
+        return None
+    return smallest_gain(float(np.median(found.se[:, : len(LAYERS)])), float(np.median(found.df[:, : len(LAYERS)])))
 
 
 def _mean(values: Floats) -> float | None:
