@@ -84,8 +84,12 @@ def _comparison(
 
 
 def _over_tasks(counted: Comparison, contrast: Contrast, found: Pairs, noise: BlockNoise | None) -> Comparison:
-    """Noise is that of all arms: how much blocks differ is a property of the run."""
-    units = contrast.of(found.by_task, found.arms)
+    """`noise` is that of all arms: how much blocks differ is a property of the run. Else that of the contrast's own.
+
+    It counts by the repeats that the contrast has itself: an arm that ended early has fewer.
+    """
+    units, own = contrast.of(found.by_task, found.arms), found.cells()
+    noise = block_noise(own) if noise is None else replace(noise, repeats=max(own.shape[-1], 1))
     numbers = _numbers(estimate(units, contrast.square, noise))
     skew = float(stats.skew(units)) if np.ptp(units) > 1e-9 else 0.0
     sd = None if noise is None else float(np.sqrt(noise.between))

@@ -66,6 +66,6 @@ _OF_STEPS: dict[Metric, Callable[[pd.DataFrame], pd.Series[float]]] = {
 def _itl_p99(steps: pd.DataFrame, chunks: pd.DataFrame) -> list[float]:
     """99th percentile of the gaps of each step's own stream."""
     key = ["arm", *STEP_KEY]
-    gaps = itl(chunks).groupby(key, sort=False)["itl_s"].agg(n="size", p99=lambda of: of.quantile(0.99))
-    p99 = gaps["p99"].where(gaps["n"] >= MIN_GAPS)
+    gaps = itl(chunks).groupby(key, sort=False)["itl_s"]
+    p99 = gaps.quantile(0.99).where(gaps.size() >= MIN_GAPS)
     return [float(p99.get(one, np.nan)) for one in steps[key].itertuples(index=False, name=None)]

@@ -164,6 +164,15 @@ def test_one_repeat_cannot_tell_times_but_can_tell_tokens():
     assert found.loc[("prompt_computed", "prefix_caching")].verdict.startswith("better")
 
 
+def test_an_arm_that_ended_early_does_not_blind_the_others():
+    steps = planted(repeats=3, noise=noisy(), arms=("base", "prefix", "spec", "prefix+spec"))
+    early = [step for step in steps if step.arm != "prefix+spec" or step.repeat == 0]
+    gains = arm_gains(frame_of(early), NONE).set_index(["metric", "arm"]).loc["e2e_s"]
+    assert gains["n_repeats"].tolist() == [3, 3, 1]
+    assert gains.loc["prefix"].verdict.startswith("better")
+    assert gains.loc["prefix+spec"].verdict.startswith("too few to tell: one repeat")
+
+
 def test_a_nil_effect_in_noise_is_too_few_to_tell_with_the_smallest_gain():
     row = table(planted(gains={}, noise=noisy(sd=0.3))).loc[("e2e_s", "prefix_caching")]
     assert row.verdict.startswith(f"too few to tell; a gain below {row.smallest_gain:.2f}x would be missed")
