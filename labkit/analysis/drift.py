@@ -48,9 +48,15 @@ class DriftRow(Record):
             return f"{self.arm} was measured again at the end, but no request finished in both blocks"
         way = "slower" if self.gain < 1 else "faster"
         by = f"{max(self.gain, 1 / self.gain):.2f}x {way} at the end than at the start"
-        span = "" if self.low is None else f"95 % {self.low:.2f}-{self.high:.2f}, "
-        doubt = ", too few tasks to tell" if self.too_few else ""
-        return f"drift: {self.arm} was {by} ({span}n {self.n_pairs}{doubt}): smaller effects than this may be drift"
+        n = f"{self.n_pairs} requests of {self.n_tasks} task{'s' * (self.n_tasks != 1)}"
+        return f"drift: {self.arm} was {by} ({n}{self._span()}): smaller effects than this may be drift"
+
+    def _span(self) -> str:
+        """The interval, the same way round as the words; where there are too few tasks, that."""
+        if self.too_few or self.low is None or self.high is None or self.gain is None:
+            return ", too few to tell"
+        low, high = (1 / self.high, 1 / self.low) if self.gain < 1 else (self.low, self.high)
+        return f", 95 % {low:.2f}-{high:.2f}"
 
 
 def drift(steps: pd.DataFrame) -> DriftRow | None:

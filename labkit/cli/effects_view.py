@@ -2,67 +2,108 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pandas as pd
 from rich import box
+from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
+from labkit.analysis.arms import arm_table
+from labkit.analysis.effect_words import NOT_MEASURED
 from labkit.analysis.effects import arm_gains, effects
 from labkit.analysis.format import DASH, missing, times
+from labkit.cli.tables import arm_table_view
+from labkit.experiments.compared import compared
+from labkit.store.runs import Run
 
-_METRICS = {
-    "e2e_s": "end to end",
-    "ttft_s": "first token",
-    "itl_p99_s": "ITL p99",
-    "tokens_per_s": "tokens/s",
-    "prompt_computed": "prompt computed",
-    "joules": "energy",
-}
-_HEADLINE = ("e2e_s", "ttft_s")
-_CAPTION = (
-    "gain: without / with the layer, so above 1 is better; a:b: how much more than the product of both.\n"
-    "95 %: over tasks. p: after Holm over the rows shown."
-)
-_ARMS_CAPTION = "gain: base / arm on the same requests, above 1 is better; 95 % over tasks; p after Holm."
+_METRICS = {"e2e_s": "end to end", "ttft_s": "first token"}
+"""The headline set; the others are in the report."""
+_SHORT = {"prefix_caching": "prefix", "pd_split": "pd", "speculation": "spec"}
+_LAYERS = "gain: time without the layer / with it, 2x: twice as fast. prefix:pd: beyond the product of both gains."
+_ARMS = "gain: time of base / of the arm on the same requests, 2x: twice as fast."
+_COLUMNS = "95 %: over tasks. p: after Holm over these rows. n: requests/tasks. shows from: smaller gains are missed."
+_ABSURD = 100.0
+"""From here on, the smallest gain that could be shown says only that there is too little."""
+
+
+def print_run(run: Run, console: Console) -> None:
+    """The arms side by side, then what each layer gains, then each arm against base; each where there is something."""
+    steps, chunks = compared(run.info, run.steps()), compared(run.info, run.chunks())
+    arms = arm_table(steps, chunks)
+    if len(arms):
+        console.print(arm_table_view(arms, console.width))
+    print_effects(run, console)
+
+
+def print_effects(run: Run, console: Console) -> None:
+    """What each layer gains, and each arm against base."""
+    steps, chunks = run.steps(), run.chunks()
+    for view in (effects_view(steps, chunks), gains_view(steps, chunks)):
+        if view is not None:
+            console.print("", view)
 
 
 def effects_view(steps: pd.DataFrame, chunks: pd.DataFrame) -> Table | None:
     """Layers and their interactions, end to end and to the first token; None when no arm has a step."""
-    return _view(effects(steps, chunks), "term", _CAPTION)
+    return _view(effects(steps, chunks), "term", _LAYERS)
 
 
 def gains_view(steps: pd.DataFrame, chunks: pd.DataFrame) -> Table | None:
     """Each arm against base; None when there is nothing to compare."""
-    return _view(arm_gains(steps, chunks), "arm", _ARMS_CAPTION)
+    return _view(arm_gains(steps, chunks), "arm", _ARMS)
 
 
-def _view(rows: pd.DataFrame, name: str, caption: str) -> Table | None:
-    shown = rows[rows["metric"].isin(_HEADLINE)]
-    if shown.empty:
+def _view(rows: pd.DataFrame, name: str, about: str) -> Table | None:
+    shown: list[Mapping[Any, Any]] = rows[rows["metric"].isin(_METRICS)].to_dict("records")  # type: ignore[assignment]
+    if not shown:
         return None
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, caption=caption, caption_justify="left")
-    table.add_column(name)
-    table.add_column("metric", no_wrap=True)
-    for title in ("gain", "95 %", "p", "n"):
-        table.add_column(title, justify="right", no_wrap=True)
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column({"term": "layer"}.get(name, name), no_wrap=True)
+    table.add_column("time", no_wrap=True)
+    for title in ("gain", "95 %", "p", "n", "shows from"):
+        table.add_column(title, justify="right", no_wrap=title != "shows from")
     table.add_column("verdict", overflow="fold")
-    for row in shown.to_dict("records"):
+    for row in (row for row in shown if _told(row) != NOT_MEASURED):
         table.add_row(*_cells(row, name))
+    table.caption = Text("\n".join((about, _COLUMNS, *_reasons(shown))))  # Text: no `:pd:` is an emoji
+    table.caption_justify = "left"
     return table
 
 
 def _cells(row: Mapping[Any, Any], name: str) -> tuple[str, ...]:
     return (
-        str(row[name]).replace("_", " "),
+        ":".join(_SHORT.get(part, part) for part in str(row[name]).split(":")),
         _METRICS[row["metric"]],
         times(row["gain"]),
-        DASH if missing(row["low"]) else f"{row['low']:.2f}-{row['high']:.2f}",
+        DASH if missing(row["low"]) else f"{_end(row['low'])}-{_end(row['high'])}",
         _p(row["p_holm"]),
         f"{row['n_requests']}/{row['n_tasks']}",
-        str(row["verdict"]),
+        _smallest(row["smallest_gain"]),
+        _told(row),
     )
+
+
+def _told(row: Mapping[Any, Any]) -> str:
+    """The verdict's own words; what makes it so, where it is the same for many rows, stands below the table."""
+    return str(row["verdict"]).split(";")[0].split(":")[0]
+
+
+def _reasons(rows: list[Mapping[Any, Any]]) -> Iterator[str]:
+    """Why there are too few, or why something was not measured: each reason once."""
+    reasons = (str(row["verdict"]).split(";")[0] for row in rows)
+    yield from dict.fromkeys(f"{reason}." for reason in reasons if ":" in reason and not reason.startswith("same"))
+
+
+def _end(value: float) -> str:
+    """One end of an interval; a width beyond all reason is not spelled out."""
+    return "<0.01" if value < 1 / _ABSURD else f">{_ABSURD:.0f}" if value > _ABSURD else f"{value:.2f}"
+
+
+def _smallest(value: float | None) -> str:
+    return f">{_ABSURD:.0f}x" if value is not None and not missing(value) and value > _ABSURD else times(value)
 
 
 def _p(value: float | None) -> str:

@@ -41,11 +41,12 @@ def export_run(
     # Here: pandas and pyarrow would slow down every other command.
     from labkit.analysis.arms import ArmRow, arm_table
     from labkit.cli.progress_view import drawn
+    from labkit.experiments.compared import compared
     from labkit.store.exports import export
     from labkit.store.runs import RunStore
 
     opened, notes = RunStore().open(run), Console(stderr=True)
-    arms = arm_table(opened.steps(), opened.chunks())
+    arms = arm_table(compared(opened.info, opened.steps()), compared(opened.info, opened.chunks()))
     with drawn(notes) as progress:
         files = export(opened, fmt, out or Path(f"{opened.id}-{fmt}"), {"arms": (arms, ArmRow)}, progress)
     for path in files:

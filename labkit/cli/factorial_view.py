@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 from rich.console import Console
 
-from labkit.cli.effects_view import effects_view, gains_view
+from labkit.cli.effects_view import print_effects
 from labkit.cli.measuring import conduct, provider, refuse_busy, show
 from labkit.core.errors import BadInput, LabError
 from labkit.core.progress import OnProgress
@@ -99,10 +99,7 @@ def _expected(earlier: Past, asked: FactorialAsked) -> dict[str, float]:
 def _show(run: Run, console: Console, *, as_json: bool) -> None:
     """What every run shows; then the effects of the layers, the report, and how to go on with a run cut short."""
     show(run, console, as_json=as_json)
-    steps, chunks = run.steps(), run.chunks()
-    for view in (effects_view(steps, chunks), gains_view(steps, chunks)):
-        if view is not None:
-            console.print("", view)
+    print_effects(run, console)
     if run.info.state != "done":
         console.print(f"Go on with it: labkit run factorial --resume {run.id}", highlight=False, soft_wrap=True)
     try:

@@ -31,6 +31,7 @@ from labkit.engines.plan_records import Plan
 from labkit.engines.profiles import load_profile
 from labkit.experiments import jobs
 from labkit.experiments.asked import Asked
+from labkit.experiments.compared import compared
 from labkit.experiments.fleet_provider import FleetProvider
 from labkit.experiments.interrupt import Stopped, run_until_signal
 from labkit.experiments.runner import OnCreated, run_replay
@@ -115,7 +116,7 @@ def _pair(text: str) -> tuple[str, str]:
 
 def show(run: Run, console: Console, *, as_json: bool = False) -> None:
     """The table, what is missing from it, where the run is, how to go on. JSON: one line on stdout, for programs."""
-    table = arm_table(run.steps(), run.chunks())
+    table = arm_table(compared(run.info, run.steps()), compared(run.info, run.chunks()))
     if len(table):
         console.print(arm_table_view(table, console.width))
     ending(run, console)

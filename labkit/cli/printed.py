@@ -1,4 +1,4 @@
-"""Experiments whose rows one table of arms would mix up, and what prints theirs."""
+"""Experiments for which one table of arms would mix things up or say too little, and what prints theirs."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from typing import Final
 
 from rich.console import Console
 
-from labkit.cli import load_view, speculation_view, steps_view
+from labkit.cli import effects_view, load_view, speculation_view, steps_view
 from labkit.store.runs import Run
 
 PRINTED: Final[dict[str, Callable[[Run, Console], object]]] = {
     **load_view.PRINTED,
+    "factorial": effects_view.print_run,
     "steps": steps_view.print_run,
     "speculation": speculation_view.print_run,
 }

@@ -20,6 +20,7 @@ from labkit.cli.about import STATE_STYLES, about
 from labkit.cli.tables import arm_table_view
 from labkit.core.clock import SystemClock
 from labkit.core.records import RunInfo
+from labkit.experiments.compared import compared
 from labkit.store.frames import query
 from labkit.store.runs import RunStore
 
@@ -69,7 +70,9 @@ def show(run: RunName) -> None:
     if own := PRINTED.get(opened.info.experiment):
         own(opened, console)
         return
-    console.print(arm_table_view(arm_table(steps, opened.chunks()), console.width))
+    console.print(
+        arm_table_view(arm_table(compared(opened.info, steps), compared(opened.info, opened.chunks())), console.width)
+    )
     kinds = acceptance_by_kind(steps)
     if len(kinds):
         console.print("", _kinds_table(kinds))

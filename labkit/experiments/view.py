@@ -11,6 +11,7 @@ import pandas as pd
 from labkit.analysis.arms import arm_table
 from labkit.core.progress import Progress
 from labkit.core.records import RunInfo
+from labkit.experiments.compared import compared
 from labkit.experiments.so_far import since_resumed
 from labkit.experiments.words import recordings_in_words
 from labkit.store.runs import Run
@@ -55,7 +56,7 @@ class RunView:
 
     def table(self) -> pd.DataFrame:
         """One row per arm, as labkit.analysis.arms.arm_table has it."""
-        return arm_table(self.steps, self.chunks)
+        return arm_table(compared(self.info, self.steps), compared(self.info, self.chunks))
 
 
 def label(info: RunInfo) -> str:

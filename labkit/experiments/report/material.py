@@ -19,6 +19,7 @@ from labkit.analysis.tables import is_finished, measured
 from labkit.core.prices import Price
 from labkit.core.records import Cache
 from labkit.experiments.cold import ColdEvidence, evidence
+from labkit.experiments.compared import compared
 from labkit.experiments.view import RunView, view
 from labkit.plots.theme import arm_order
 from labkit.store.runs import Run
@@ -73,7 +74,7 @@ class Material:
     @cached_property
     def table(self) -> pd.DataFrame:
         """The arm table; empty without a measured step."""
-        return arm_table(self.steps, self.chunks)
+        return arm_table(compared(self.info, self.steps), compared(self.info, self.chunks))
 
     @cached_property
     def n_finished(self) -> int:

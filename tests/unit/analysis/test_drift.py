@@ -26,6 +26,7 @@ def test_a_machine_that_slows_down_by_a_fifth_is_said_to():
     assert found.low == found.high == pytest.approx(1 / 1.2)  # every task slowed down alike
     assert found.notable
     assert "prefix was 1.20x slower at the end" in found.in_words()
+    assert "18 requests of 6 tasks, 95 % 1.20-1.20" in found.in_words()
 
 
 def test_the_interval_is_over_tasks_and_covers_what_differs_between_them():
@@ -42,7 +43,7 @@ def test_few_tasks_are_said_to_be_few_and_one_has_no_interval():
     assert found.too_few
     assert (found.low, found.high) == (None, None)
     assert found.gain == pytest.approx(1 / 1.1)
-    assert "too few tasks to tell" in found.in_words()
+    assert "3 requests of 1 task, too few to tell" in found.in_words()
 
 
 def test_failed_and_thrown_away_steps_are_no_drift():

@@ -1,6 +1,8 @@
 """The effects table of the terminal, on runs whose gains are planted."""
 
+import math
 import random
+from dataclasses import replace
 from io import StringIO
 
 from builders import frame_of
@@ -26,22 +28,34 @@ def line_of(text: str, *words: str) -> str:
 def test_each_layer_and_interaction_has_its_gain_interval_and_verdict():
     dice = random.Random(1)
     text = drawn(effects_view(frame_of(planted(tasks=6, noise=lambda: dice.gauss(0, 0.01))), NO_CHUNKS))
-    prefix = line_of(text, "prefix caching ", "end to end")
+    prefix = line_of(text, "prefix ", "end to end")
     assert "2.0" in prefix
     assert "<0.001" in prefix
     assert "12/6" in prefix  # two turns of six tasks
     assert "better" in prefix
-    assert "worse" in line_of(text, "pd split ", "end to end")
-    assert "prefix caching:pd split:speculation" in text
+    assert "worse" in line_of(text, "pd ", "end to end")
+    assert "prefix:pd:spec" in text
     assert "first token" in text
     assert "ITL" not in text  # not of the headline set
 
 
 def test_what_cannot_be_told_is_a_dash_with_the_reason():
     text = drawn(effects_view(frame_of(planted(arms=("base", "prefix"), tasks=1, repeats=1)), NO_CHUNKS))
-    prefix = line_of(text, "prefix caching", "end to end")
+    prefix = line_of(text, "prefix ", "end to end")
     assert "too few to tell" in prefix
-    assert "–" in prefix
+    assert prefix.count("–") == 3  # interval, p, and the smallest gain that it would show
+    assert "too few to tell: one task and 1 repeat" in text
+    assert "pd:spec" not in text
+    assert "not measured: no value of pd, spec" in text
+
+
+def test_a_width_beyond_all_reason_is_not_spelled_out():
+    rows = planted(tasks=2, repeats=1)
+    dice = random.Random(3)
+    wild = [replace(row, t_end=row.t_end * math.exp(dice.gauss(0, 3))) for row in rows]
+    text = drawn(effects_view(frame_of(wild), NO_CHUNKS))
+    assert ">100x" in text
+    assert max(map(len, text.splitlines())) <= 110
 
 
 def test_arms_are_compared_with_base():
