@@ -39,8 +39,9 @@ def effects(
 ) -> pd.DataFrame:
     """One row per metric and term; columns as EffectRow declares them. Empty without a step in any arm.
 
-    `joules`: columns arm, repeat, joules, as `labkit.analysis.energy.joules` gives. `condition`: None when the run has
-    only one. Raises BadInput when it has several.
+    `joules`: columns arm, repeat, joules, as `labkit.analysis.energy` gives: its `group_joules` where the run has warm
+    passes or several conditions, for the joules of the one that is asked for. `condition`: None when the run has only
+    one. Raises BadInput when it has several.
     """
     found = _comparisons(steps, chunks, joules, cache, condition, term_contrasts)
     return typed_frame(EffectRow, [EffectRow.from_dict({**values, "term": name}) for name, values in _decided(found)])

@@ -15,9 +15,12 @@ def joule_costs(joules: pd.DataFrame | None, steps: pd.DataFrame) -> pd.DataFram
     """One row per arm and repeat, as `request_costs` has them; null where not read, or where a step failed.
 
     A block in which steps failed did less work, and its joules would look like a gain. `steps`: those that were sent.
+    Where `joules` says which condition and cache state its rows are of, only those of `steps` count.
     """
     if joules is None or joules.empty:
         return pd.DataFrame(columns=_COLUMNS)
+    for name in {"condition", "cache"} & set(joules.columns):
+        joules = joules[joules[name].isin(set(steps[name]))]
     whole = is_finished(steps).groupby([steps["arm"], steps["repeat"]]).all()
     read = joules[["arm", "repeat"]].assign(cost=numbers(joules, "joules"))
     kept = read.groupby(["arm", "repeat"])["cost"].sum(min_count=1).reset_index()

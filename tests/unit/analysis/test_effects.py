@@ -225,6 +225,9 @@ def test_joules_are_paired_by_repeat():
     )
     row = table(steps, joules=joules).loc[("joules", "speculation")]
     assert (row.gain, row.over, row.n_repeats) == (pytest.approx(1.6), "repeats of the run", 3)
+    warm = joules.assign(joules=1e9 * (1 + joules.index), condition="", cache="warm")
+    both = pd.concat([joules.assign(condition="", cache="cold"), warm])
+    assert table(steps, joules=both).loc[("joules", "speculation")].gain == pytest.approx(1.6)
     broken = [failing(step) if (step.arm, step.repeat, step.turn) == ("spec", 1, 1) else step for step in steps]
     row = table(broken, joules=joules).loc[("joules", "speculation")]
     assert (row.n_repeats, row.isna().low) == (2, True)
