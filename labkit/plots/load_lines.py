@@ -135,6 +135,7 @@ def _style(line: LoadLine, mode: Mode) -> dict[str, Any]:
     return {
         "name": line.arm,
         "mode": "lines+markers",
+        "cliponaxis": False,
         "line": {"color": color, "width": 2.5},
         "marker": {"symbol": arm_marker(line.arm), "size": 9, "color": color},
         "error_y": {
