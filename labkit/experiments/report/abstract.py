@@ -15,6 +15,7 @@ from labkit.experiments.report.english import (
     counted,
     interval,
     listed,
+    p_value,
     records,
     sentence,
     smallest,
@@ -102,11 +103,16 @@ def _layer(row: dict[str, Any]) -> str:
 
 
 def _gain(row: dict[str, Any]) -> str:
-    span = "" if missing(row["low"]) else f"95 % interval {interval(row)}, "
+    span = "" if missing(row["low"]) else f"95 % interval {interval(row)}, p {_p(row['p_holm'])} after Holm, "
     n = f"n = {counted(row['n_requests'], 'request')} of {counted(row['n_tasks'], 'task')}"
     untold = row["verdict"].startswith(TOO_FEW) and not missing(row["smallest_gain"])
     shows = f"; this n shows gains from {smallest(row['smallest_gain'])} on" if untold else ""
     return f"{times(row['gain'])} as fast, {span}{n}{shows}"
+
+
+def _p(p: float | None) -> str:
+    told = p_value(p)
+    return told if told.startswith("<") else f"= {told}"
 
 
 def _needed(row: dict[str, Any]) -> str:

@@ -26,6 +26,9 @@ METRIC_NAMES = {
 }
 
 
+_MISSED = re.compile(r"; a gain below \S+x would be missed")
+
+
 def term_name(term: str) -> str:
     """A layer, or `prefix caching × speculation`; any other name as it is."""
     return " × ".join(LAYER_NAMES.get(layer, layer) for layer in term.split(":"))
@@ -99,9 +102,13 @@ def verdict_head(verdict: str) -> str:
 
 
 def reasons(rows: Iterable[Mapping[str, Any]], name: Callable[[Mapping[str, Any]], str]) -> list[str]:
-    """What verdicts say beyond their own words, each once, with what it is said of."""
+    """What verdicts say beyond their own words, each once, with what it is said of.
+
+    What would be missed is left out: the smallest gain stands in the table.
+    """
     said: dict[str, list[str]] = {}
     for row in rows:
-        if verdict_head(row["verdict"]) != row["verdict"]:
-            said.setdefault(row["verdict"], []).append(name(row))
+        verdict = _MISSED.sub("", row["verdict"])
+        if verdict_head(verdict) != verdict:
+            said.setdefault(verdict, []).append(name(row))
     return [f"{listed(dict.fromkeys(names))}: {sentence(verdict)}" for verdict, names in said.items()]
