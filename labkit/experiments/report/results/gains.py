@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from labkit.analysis.format import times
+from labkit.analysis.texts import in_words, same_texts
 from labkit.experiments.report.blocks import Block, Grid, Heading, More, Points, Words, drawn
 from labkit.experiments.report.english import (
     METRIC_NAMES,
@@ -36,7 +37,9 @@ _NOTE = (
 def gains(material: Material) -> tuple[Block, ...]:
     """For each cache state and condition: the headline effects, then what explores, folded away."""
     blocks = [block for of in material.slices for block in _slice(of, len(material.slices) > 1)]
-    return (Heading("Effects of the layers"), *blocks) if blocks else ()
+    said = in_words(same_texts(material.steps)) if blocks else ""
+    texts = [Words(said)] if said else []
+    return (Heading("Effects of the layers"), *texts, *blocks) if blocks else ()
 
 
 def _slice(of: Slice, several: bool) -> Iterator[Block]:
