@@ -36,7 +36,7 @@ class PrefixIndex:
     def shared(self, prompt: Tokens) -> int:
         """Tokens that `prompt` has in common with anything that was added, from the first on; not rounded to blocks."""
         node, hit = self._walk(prompt, len(prompt))
-        rest = tuple(prompt[hit : hit + self.block_size])
+        rest = prompt[hit:]
         return hit + max((common(rest, ending) for ending in self._endings.get(node, ())), default=0)
 
     def add(self, tokens: Tokens) -> None:
@@ -49,9 +49,9 @@ class PrefixIndex:
                 node = self._children.setdefault((node, block), len(self._children) + 1)
 
     def see(self, tokens: Tokens) -> None:
-        """Tokens that were seen and not all computed: `shared` knows their last block, `ceiling` does not."""
+        """Tokens that were seen and not all computed: `shared` knows what was not, `ceiling` does not."""
         node, hit = self._walk(tokens, len(tokens) - 1)
-        self._endings.setdefault(node, set()).add(tuple(tokens[hit : hit + self.block_size]))
+        self._endings.setdefault(node, set()).add(tuple(tokens[hit:]))
 
     def _walk(self, prompt: Tokens, limit: int) -> tuple[int, int]:
         """The last node on the way of `prompt`'s whole blocks within `limit` tokens, and the tokens up to it."""

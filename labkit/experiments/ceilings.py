@@ -3,7 +3,7 @@
 It belongs to the requests, so every arm gets it, those without prefix caching too. What was seen before a step is every
 earlier prompt under the same salt and what the engine generated to it, whose blocks the next prompt finds as far as it
 carries the same words: all the way in live history, and in recorded history as far as the engine said what the
-recording says.
+recording says. With speculation it may be a block less: what the last pass of a reply accepted is stored in none.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from labkit.analysis.ceiling import common
-from labkit.core.chat import ChatRequest, Message
+from labkit.core.chat import ChatRequest, Message, Reply
 from labkit.core.errors import RequestFailed
 from labkit.core.records import Record
 from labkit.experiments.design import Pass
@@ -88,7 +88,7 @@ class Ceiling:
             shared_tokens=self._seen.shared(prompt),
             append_tokens=None if appended is None else min(len(prompt), appended),
         )
-        self._seen.add(prompt, generated, by)
+        self._seen.add(prompt, generated, by, _last_pass(done.reply))
         said_now = done.reply.message if done.reply else None
         self._before = _Before(done.request, said_now, [*prompt, *generated])
         return found
@@ -125,3 +125,11 @@ class Ceiling:
 
     async def _rendered(self, request: ChatRequest, reply: Message) -> list[int]:
         return await self._tokenizer.tokenize(dataclasses.replace(request, messages=[*request.messages, reply]))
+
+
+def _last_pass(reply: Reply | None) -> int:
+    """Tokens of the last forward pass. With drafts that is all that was accepted in it: vLLM stores a block when the
+    next pass is scheduled, and there is none."""
+    if reply is None or not reply.usage.drafts or not reply.chunks:
+        return 1
+    return max(1, reply.chunks[-1].tokens or 1)

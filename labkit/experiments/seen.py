@@ -62,9 +62,9 @@ class Seen:
             return None
         return self._index(role).ceiling(prompt)
 
-    def add(self, prompt: Sequence[int], generated: Sequence[int], by: ServedBy) -> None:
-        """Remember a step. The last generated token is seen and not computed: it cannot fill a block."""
-        computed = [*prompt, *generated[:-1]]
+    def add(self, prompt: Sequence[int], generated: Sequence[int], by: ServedBy, last: int = 1) -> None:
+        """Remember a step. The `last` generated tokens, those of the last forward pass, are seen and not stored."""
+        computed = [*prompt, *generated[: max(0, len(generated) - last)]]
         self._whole.add(computed)
         self._whole.see([*prompt, *generated])
         if by.prompt is None or by.reply is None:

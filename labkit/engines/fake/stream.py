@@ -78,7 +78,8 @@ class Stream:
             event = _choice(delta(held, started, self.id), finish)
             await self._send(self._with_ids(event, tokens))
             held = []
-        self._store(len(self._tokens) - 1)  # the last one is sampled and never fed back
+        # What the last step made is sampled, accepted, and never fed back: no block has it.
+        self._store(len(self._tokens) - len(self._steps[-1].tokens))
         await self._send({"choices": [], **self._report()})
         await self.response.write(b"data: [DONE]\n\n")
         return self._finish

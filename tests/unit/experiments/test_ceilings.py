@@ -188,3 +188,23 @@ async def test_words_that_are_cut_otherwise_than_they_were_generated_drift_and_a
         found = [await ceiling.of(done, ONE) async for done in steps]
     assert [each.append_tokens for each in found] == [None, 43 + 2, 95 + 2]
     assert [each.append_tokens - each.shared_tokens for each in found[1:]] == [2, 2]
+
+
+async def test_what_the_last_pass_accepted_is_not_in_the_cache():
+    """9 tokens: one from prefill, then four passes of 1 + 1 accepted; the last two are in no block."""
+    words = "x" * 4 * 9
+    drafting = says(answer=words, num_spec_tokens=2, acceptance=(1,))
+    plain, drafted = [await shareable(dials, talk(answer=words)) for dials in (says(answer=words), drafting)]
+    assert [each.shared_tokens for each in plain] == [each.shared_tokens for each in drafted]
+    assert [each.ceiling_tokens for each in plain[:2]] == [0, 48]  # 43 + 8 = 51
+    seen = Seen(1)
+    seen.add([1, 2, 3], [4, 5, 6], ONE, last=2)
+    assert (seen.ceiling([1, 2, 3, 4, 5, 6, 7]), seen.shared([1, 2, 3, 4, 5, 6, 7])) == (4, 6)
+
+
+async def test_with_drafts_the_cache_reaches_its_ceiling_and_nothing_is_called_evicted(tmp_path: Path):
+    dials = FakeDials(block_size=BLOCK, reply_tokens=7, num_spec_tokens=4, acceptance=(3,))
+    steps = await run(tmp_path, talk(answer="".join(f"{n:>4}" for n in range(7))), dials, "prefix+spec")
+    row = cache_gap(steps).iloc[0]
+    assert (row["lost"], row["beyond"]) == (0, 0)
+    assert row["cached"] == row["ceiling"] > 0
