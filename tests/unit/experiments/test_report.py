@@ -216,3 +216,13 @@ def test_the_page_goes_where_it_is_told(tmp_path):
     out = write_report(run, tmp_path / "deep" / "r.html")
     assert out == tmp_path / "deep" / "r.html"
     assert 4e6 < out.stat().st_size < 6e6, "plotly.js once"
+
+
+def test_the_block_that_only_shows_drift_is_in_no_arm_but_is_told():
+    again = [replace(step, repeat=1, t_end=2 * (step.t_end or 0)) for step in steps(("base",), turns=3)]
+    asked = {"profile": "p", "recording": "tiny", "arms": ["base", "prefix"], "repeats": 1, "drift_check": True}
+    page = report(run_of("replay", [*steps(turns=3), *again], asked))
+    assert "drift: base was 2.00x slower at the end than at the start" in page.text.replace(
+        "Drift: base", "drift: base"
+    )
+    assert "base 3 8.40 s" in page.text, "three requests, not six"

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 
-from labkit.analysis.format import count, seconds
+from labkit.analysis.chunks import chunk_sizes
+from labkit.analysis.format import count, percent, seconds
 from labkit.analysis.latency import Spread, e2e, itl, spread, ttft
 from labkit.analysis.tables import is_finished, measured
-from labkit.experiments.report.blocks import Block, Grid, Heading
+from labkit.experiments.report.blocks import Block, Grid, Heading, More
+from labkit.experiments.report.english import records
 from labkit.experiments.report.material import Material
 
+_CHUNKS = "A gap between chunks of several tokens is no time of a token: see TPOT for that."
 _HEAD = ("arm", "condition", "n", "mean", "p50", "p95", "p99", "max")
 
 
@@ -25,7 +30,20 @@ def latency(material: Material) -> tuple[Block, ...]:
         _grid("Time to first token, n requests", first, material.arms),
         _grid("Gap between chunks (ITL), n gaps, all streams pooled", gaps.assign(value=gaps["itl_s"]), material.arms),
         _grid("End to end, n requests", whole, material.arms),
+        *_sizes(material),
     )
+
+
+def _sizes(material: Material) -> tuple[Block, ...]:
+    """How many tokens came in a chunk; nothing where no engine told token ids."""
+    rows = records(chunk_sizes(material.chunks))
+    cells = tuple((row["arm"], *_size(row)) for row in rows)
+    grid = Grid(("arm", "tokens in a chunk", "chunks", "of the chunks", "of the tokens"), cells, note=_CHUNKS)
+    return (More("How many tokens came in a chunk", (grid,)),) if rows else ()
+
+
+def _size(row: dict[str, Any]) -> tuple[str, ...]:
+    return (str(row["tokens"]), count(row["n"]), percent(row["share"]), percent(row["share_of_tokens"]))
 
 
 def _grid(caption: str, rows: pd.DataFrame, arms: list[str]) -> Grid:
