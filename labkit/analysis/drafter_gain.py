@@ -10,6 +10,7 @@ that there were; only repeats, each with a start of its own, can show that other
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import pandas as pd
@@ -66,7 +67,7 @@ def reference(steps: pd.DataFrame, method: str) -> pd.DataFrame:
 
 def _row(method: str, by: str, group: str, pairs: pd.DataFrame) -> GainRow:
     without = pairs[[f"{name}_without" for name in _TIMES]].set_axis(list(_TIMES), axis=1)
-    gain = ratio_of_sums(floats(e2e(without)), floats(e2e(pairs)), pairs["task"].tolist())
+    gain = _on_the_log_scale(ratio_of_sums(floats(e2e(without)), floats(e2e(pairs)), pairs["task"].tolist()))
     return GainRow(
         method=method,
         by=by,
@@ -83,6 +84,14 @@ def _row(method: str, by: str, group: str, pairs: pd.DataFrame) -> GainRow:
         too_few=gain.too_few,
         verdict=_verdict(gain),
     )
+
+
+def _on_the_log_scale(gain: Ratio) -> Ratio:
+    """The interval as a factor both ways: a gain cannot be below 0, and half is as far from 1 as double."""
+    if gain.value is None or gain.high is None:
+        return gain
+    factor = math.exp((gain.high - gain.value) / gain.value)
+    return gain._replace(low=gain.value / factor, high=gain.value * factor)
 
 
 _TIMES = ("t_send", "t_first_token", "t_last", "t_end")

@@ -21,6 +21,8 @@ from labkit.store.runs import Run
 Row = dict[str, Any]
 _KEY = ["method", "by", "group"]
 _TITLES = {"all": "All steps", "kind": "By kind of step", "turn": "By turn"}
+_SHORT = {"costs more than it gives": "slower", "no difference to be seen": "unclear", "too few to tell": "too few"}
+"""Where a column is narrow; `too few` and `unclear` are no findings."""
 _LEGEND = (
     "rate: accepted / proposed draft tokens. length: tokens per round with a draft. gain: time without / with it, "
     "of the same requests; over 1 is faster. decode: the same from first to last token. [95 % interval]."
@@ -67,9 +69,9 @@ def groups_view(rows: pd.DataFrame) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     for name in ("group", "drafter"):
         table.add_column(name, no_wrap=True)
-    for name in ("steps", "drafted", "rate", "length", "gain", "decode"):
+    for name in ("steps\ndrafted", "rate", "length", "gain", "decode"):
         table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("its time")
+    table.add_column("it is", overflow="fold")
     by_group = [rows[rows["group"] == group] for group in rows["group"].unique()]
     ordered: list[Any] = [row for some in by_group for row in some.to_dict("records")]
     for number, row in enumerate(ordered):
@@ -81,18 +83,17 @@ def groups_view(rows: pd.DataFrame) -> Table:
 def _cells(row: Row) -> list[str | Text]:
     rate = percent(row["rate"])
     if not missing(row["rate_low"]):
-        rate += f" [{row['rate_low'] * 100:.0f}, {row['rate_high'] * 100:.0f}]"
-    gain = times(row["gain"]) + ("" if missing(row["low"]) else f" [{plain(row['low'])}, {plain(row['high'])}]")
+        rate += f"\n[{row['rate_low'] * 100:.0f}, {row['rate_high'] * 100:.0f}]"
+    gain = times(row["gain"]) + ("" if missing(row["low"]) else f"\n[{plain(row['low'])}, {plain(row['high'])}]")
     return [
         row["group"],
         Text(row["method"], "bold"),
-        count(row["n_pairs"] if missing(row["n"]) else row["n"]),
-        count(row["drafted"]),
+        f"{count(row['n_pairs'] if missing(row['n']) else row['n'])}\n{count(row['drafted'])}",
         rate,
         plain(row["length"]),
         gain,
         times(row["decode_gain"]),
-        DASH if missing(row["verdict"]) else row["verdict"],
+        DASH if missing(row["verdict"]) else _SHORT.get(row["verdict"], row["verdict"]),
     ]
 
 
