@@ -21,8 +21,8 @@ from labkit.store.runs import Run
 Row = dict[str, Any]
 _KEY = ["method", "by", "group"]
 _TITLES = {"all": "All steps", "kind": "By kind of step", "turn": "By turn"}
-_SHORT = {"costs more than it gives": "slower", "no difference to be seen": "unclear", "too few to tell": "too few"}
-"""Where a column is narrow; `too few` and `unclear` are no findings."""
+_SHORT = {"costs more than it gives": "slower", "no difference to be seen": "unsure", "too few to tell": "too few"}
+"""Where a column is narrow; `too few` and `unsure` are no findings."""
 _LEGEND = (
     "rate: accepted / proposed draft tokens. length: tokens per round with a draft. gain: time without / with it, "
     "of the same requests; over 1 is faster. decode: the same from first to last token. [95 % interval]."
