@@ -142,12 +142,16 @@ def write_parquet(table: pa.Table, path: Path) -> None:
 
 
 def current_parquet(path: Path) -> bool:
-    """Whether `path` is a whole table of this labkit's schema; if not, the events tell the same."""
+    """Whether `path` is a whole table with this labkit's columns; if not, the events tell the same.
+
+    Columns with a default may come without a new schema, so the names are compared, too.
+    """
     try:
-        metadata = pq.read_schema(path).metadata or {}
+        found = pq.read_schema(path)
     except (OSError, pa.ArrowInvalid):
         return False
-    return metadata.get(b"labkit_schema") == str(SCHEMA).encode()
+    same = (found.metadata or {}).get(b"labkit_schema") == str(SCHEMA).encode()
+    return same and path.stem in TABLES and found.names == schema_of(path.stem).names
 
 
 def to_frame(table: pa.Table) -> pd.DataFrame:
