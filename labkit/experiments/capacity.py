@@ -37,7 +37,9 @@ async def search_capacity(
         session.writer.event("probe", arm=block.arm.label, **facts)
     session.reporter.dropped(block.label, each.count - (session.reporter.done - done_before))
     held = max((agents for agents, held in holds.items() if held), default=0)
-    session.reporter.say(f"measured {block.label}", f"{held} agents held after {len(holds)} levels")
+    session.reporter.say(
+        f"measured {block.label}", f"the objective held up to agents={held}; levels probed: {len(holds)}"
+    )
 
 
 def count_good(rows: Sequence[Rows], slo: Slo) -> int:
