@@ -38,7 +38,7 @@ def saved(folder: Path, *names: str, steps: int = 3) -> tuple[str, ...]:
 
 
 def asked(recordings: tuple[str, ...], *arms: str, **more: object) -> FactorialAsked:
-    params = {"steps": 0, "seed": 1, "drift_check": False, **more}
+    params = {"steps": 0, "repeats": 1, "seed": 1, "drift_check": False, **more}
     return FactorialAsked(profile="cpu-smollm2", recordings=recordings, arms=arms, **params)
 
 

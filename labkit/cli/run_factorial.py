@@ -11,7 +11,7 @@ from labkit.cli.run import group
 from labkit.cli.run_options import Attach, Job, Json, Keep, Profile, SpecMethod, Strict
 from labkit.core.errors import BadInput
 from labkit.experiments.catalogue import DEFAULT_PROFILE
-from labkit.experiments.factorial import FACTORIAL_ARMS, FACTORIAL_RECORDINGS, FACTORIAL_STEPS
+from labkit.experiments.factorial import FACTORIAL_ARMS, FACTORIAL_RECORDINGS, FACTORIAL_REPEATS, FACTORIAL_STEPS
 
 _BESIDE_RESUME = frozenset({"resume", "resume_anyway", "json", "job", "attach"})
 
@@ -31,7 +31,7 @@ def factorial(
     ] = ",".join(FACTORIAL_RECORDINGS),
     arms: Annotated[str, typer.Option(help="Labels with commas between.")] = ",".join(FACTORIAL_ARMS),
     steps: Annotated[int, typer.Option(min=0, help="Only the first so many of each; 0: all.")] = FACTORIAL_STEPS,
-    repeats: Annotated[int, typer.Option(min=1, help="Blocks of each arm.")] = 1,
+    repeats: Annotated[int, typer.Option(min=1, help="Blocks of each arm; 1 cannot tell times.")] = FACTORIAL_REPEATS,
     seed: Annotated[int | None, typer.Option(help="Of the order of blocks; default: drawn, and kept.")] = None,
     warm: Annotated[bool, typer.Option("--warm", help="After each cold pass a warm one of the same requests.")] = False,
     drift_check: Annotated[

@@ -21,7 +21,9 @@ from labkit.traffic.replay import ReplayOptions
 
 NAME = "factorial"
 FACTORIAL_ARMS = tuple(arm.label for arm in ARMS)
-FACTORIAL_STEPS = 6
+FACTORIAL_STEPS = 5
+FACTORIAL_REPEATS = 2
+"""The fewest that can tell a layer from a slow start of an engine."""
 FACTORIAL_RECORDINGS = (
     "evict-one-late-live",
     "minutes-or-months",
@@ -51,7 +53,7 @@ class FactorialAsked(Record):
     recordings: tuple[str, ...] = FACTORIAL_RECORDINGS
     arms: tuple[str, ...] = FACTORIAL_ARMS
     steps: int = FACTORIAL_STEPS
-    repeats: int = 1
+    repeats: int = FACTORIAL_REPEATS
     seed: int
     warm: bool = False
     drift_check: bool = True

@@ -25,6 +25,7 @@ ASKED = FactorialAsked(
     recordings=("ranks-that-jump-live", "evict-one-late-live"),
     arms=("base", "prefix"),
     steps=2,
+    repeats=1,
     seed=1,
     drift_check=False,
 )
