@@ -20,9 +20,11 @@ import pandas as pd
 
 from labkit.analysis.arms import in_order
 from labkit.analysis.hourly import hourly
+from labkit.analysis.stalls import lane
 from labkit.analysis.tables import is_finished, measured, numbers, typed_frame
 from labkit.analysis.windows import windows
 from labkit.core.columns import column
+from labkit.core.conditions import agents_of
 from labkit.core.prices import Price
 from labkit.core.records import Record
 
@@ -120,7 +122,7 @@ def _row(
         cache=str(first["cache"]),
         price=name,
         usd_per_hour=an_hour,
-        agents=int(steps.groupby(["task", "recording", "repeat"])["agent"].nunique().max()),
+        agents=_agents(steps),
         n_steps=len(steps),
         n_failed=len(steps) - len(done),
         n_tasks=len(runs),
@@ -139,6 +141,15 @@ def _row(
         joules_per_task=_per(energy, len(runs)),
         joules_per_solved=_per(energy, n_solved),
     )
+
+
+def _agents(steps: pd.DataFrame) -> int:
+    """As the condition says; else the most in one pass, where an agent's further recordings are no further agents."""
+    said = agents_of(str(steps["condition"].iloc[0]))
+    if said is not None:
+        return said
+    lanes = steps.assign(lane=lane(steps["agent"]))
+    return int(lanes.groupby(["task", "recording", "repeat"])["lane"].nunique().max())
 
 
 def _tokens(counts: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> int | None:

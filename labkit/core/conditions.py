@@ -6,7 +6,7 @@ import re
 
 _METHOD, _NONE = "method=", "method=none"
 _FOR = f"{_NONE} for "
-_STEPS = re.compile(r"steps=(\d+)")
+_STEPS, _AGENTS = re.compile(r"steps=(\d+)"), re.compile(r"agents=(\d+)")
 
 
 def of_steps(count: int) -> str:
@@ -23,6 +23,12 @@ def steps_of(condition: str) -> int | None:
 def of_agents(count: int) -> str:
     """Of rows while so many agents were at work: `agents=4`."""
     return f"agents={count}"
+
+
+def agents_of(condition: str) -> int | None:
+    """4 of `agents=4`; None for another condition."""
+    found = _AGENTS.fullmatch(condition)
+    return int(found[1]) if found else None
 
 
 def of_method(method: str) -> str:

@@ -102,6 +102,15 @@ def test_arms_conditions_and_cache_states_are_rows_of_their_own() -> None:
     assert table[2]["usd_per_task"] == pytest.approx(0.005)  # two agents at once share the same ten seconds
 
 
+def test_further_recordings_of_an_agent_are_task_runs_and_no_further_agents() -> None:
+    lives = [step for agent in ("0", "0.1", "0.2", "1", "1.1", "1.2") for step in steps(agent=agent)]
+    two = [step for agent in ("0", "0.1", "1") for step in steps(agent=agent, condition="agents=2", recording=agent)]
+    (unsaid,) = rows(*lives)
+    assert (unsaid["agents"], unsaid["n_tasks"]) == (2, 6)
+    (said,) = rows(*two)  # each of the three recordings was one agent's at a time
+    assert (said["agents"], said["n_tasks"]) == (2, 3)
+
+
 def test_joules_are_shared_out_like_the_money() -> None:
     energy = pd.DataFrame({"arm": ["base", "base"], "repeat": [0, 1], "joules": [300.0, 500.0]})
     (row,) = rows(*steps(), *steps(repeat=1), joules=energy, solved=solved(True, False))

@@ -2,12 +2,26 @@
 
 import pytest
 
-from labkit.core.conditions import is_reference, method_of, of_method, of_reference, of_steps, steps_of
+from labkit.core.conditions import (
+    agents_of,
+    is_reference,
+    method_of,
+    of_agents,
+    of_method,
+    of_reference,
+    of_steps,
+    steps_of,
+)
 
 
 def test_steps_are_read_back():
     assert steps_of(of_steps(15)) == 15
     assert [steps_of(text) for text in ("", "agents=4", "steps=", "steps=x", "steps=4 more")] == [None] * 5
+
+
+def test_agents_are_read_back():
+    assert agents_of(of_agents(4)) == 4
+    assert [agents_of(text) for text in ("", "steps=4", "agents=", "agents=x", "agents=4 more")] == [None] * 5
 
 
 def test_a_drafter_is_read_back_and_a_reference_is_none():
