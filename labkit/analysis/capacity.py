@@ -5,7 +5,8 @@ weighted by requests) and read off between levels on a straight line. The estima
 whose fitted attainment is at least the share that is asked for. The interval comes from 2,000 draws of every level's
 attainment (see `attainment`), each fitted and read off alike: 2.5th to 97.5th percentile.
 
-It is about these recordings, on this machine, on that day: one machine's next hour is not in it.
+It is about these recordings, on this machine, on that day: one machine's next hour is not in it. A window that broke
+off counts neither for nor against its level.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from scipy.optimize import isotonic_regression
 
 from labkit.analysis.arms import in_order
 from labkit.analysis.attainment import Attained, attained
+from labkit.analysis.concurrency import of_windows
 from labkit.analysis.goodput import by_run, good
 from labkit.analysis.slo import Slo
 from labkit.analysis.tables import Floats, measured, typed_frame
@@ -61,8 +63,8 @@ class CapacityRow(Record):
 
 def capacity(steps: pd.DataFrame, chunks: pd.DataFrame, spans: pd.DataFrame, slo: Slo, seed: int = 0) -> pd.DataFrame:
     """One row per arm; columns as CapacityRow declares them. `spans`: as `concurrency.windows` returns it."""
-    steps = measured(steps)
-    steps = steps.assign(good=good(steps, measured(chunks), slo))
+    steps = of_windows(measured(steps), spans)
+    steps = steps.assign(good=good(steps, of_windows(measured(chunks), spans), slo))
     rows = [_arm(arm, steps[steps["arm"] == arm], spans[spans["arm"] == arm], slo, seed) for arm in _arms(spans, steps)]
     return typed_frame(CapacityRow, rows)
 

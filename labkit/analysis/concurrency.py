@@ -60,6 +60,15 @@ def windows(events: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     return typed_frame(WindowRow, [WindowRow.from_dict(dict(each)) for each in events if each["type"] == "window"])
 
 
+def of_windows(table: pd.DataFrame, spans: pd.DataFrame) -> pd.DataFrame:
+    """The rows of `table` (steps or chunks) whose window is one of `spans`.
+
+    A window that broke off has no end, so nobody knows over how much time its rows are: they are left out.
+    """
+    mine = pd.MultiIndex.from_frame(table[LOAD_KEY].astype(object))
+    return table[mine.isin(pd.MultiIndex.from_frame(spans[LOAD_KEY].astype(object)))]
+
+
 def concurrency(steps: pd.DataFrame, spans: pd.DataFrame) -> pd.DataFrame:
     """The histogram of each window between its start and its end; columns as ConcurrencyRow declares them.
 

@@ -7,7 +7,8 @@ the like at once.
 
 Two numbers are called goodput. DistServe's (arXiv 2401.09670) is the highest rate at which the objective holds: see
 `capacity`. AIPerf's and vLLM's is the rate of good requests at one load: `good_per_s` here. Rates are per engine,
-whatever it consists of, and over the time in which requests that count were sent.
+whatever it consists of, and over the time in which requests that count were sent. A window that broke off, since its
+engine died, is in no number: its time is not known.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import pandas as pd
 
 from labkit.analysis.arms import in_order
 from labkit.analysis.attainment import Attained, Counts, attained
+from labkit.analysis.concurrency import of_windows
 from labkit.analysis.latency import STREAM_KEY, itl, percentile, ttft
 from labkit.analysis.slo import Slo
 from labkit.analysis.tables import floats, is_finished, measured, typed_frame
@@ -63,8 +65,8 @@ def good(steps: pd.DataFrame, chunks: pd.DataFrame, slo: Slo) -> pd.Series[bool]
 
 def goodput(steps: pd.DataFrame, chunks: pd.DataFrame, spans: pd.DataFrame, slo: Slo) -> pd.DataFrame:
     """One row per arm and level; columns as GoodputRow declares them. `spans`: as `concurrency.windows` returns it."""
-    steps = measured(steps)
-    steps = steps.assign(good=good(steps, chunks := measured(chunks), slo))
+    steps, chunks = of_windows(measured(steps), spans), of_windows(measured(chunks), spans)
+    steps = steps.assign(good=good(steps, chunks, slo))
     rows = [row for arm in in_order(spans["arm"]) for row in _arm(arm, steps, itl(chunks), spans, slo)]
     return typed_frame(GoodputRow, rows)
 

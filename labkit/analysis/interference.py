@@ -1,6 +1,8 @@
 """What company costs an agent: one row per arm and number of agents, each beside the same arm with the fewest.
 
 Times are of the requests that count (see `experiments.load`): finished ones for TTFT, all gaps that arrived for ITL.
+Stalls are those of finished streams: of a broken one nobody knows how many tokens it was to have. A window that broke
+off, since its engine died, is in no number: its time is not known.
 Tokens per second are those that arrived between start and end of the windows, whosever they are. Intervals are over
 agent-runs (see `agent_runs`).
 """
@@ -17,21 +19,25 @@ import pandas as pd
 from labkit.analysis.agent_runs import MIN_RUNS, Interval, by_run, interval
 from labkit.analysis.arms import in_order
 from labkit.analysis.cache import cache_use
-from labkit.analysis.concurrency import concurrency, mean_in_flight
+from labkit.analysis.concurrency import LOAD_KEY, concurrency, mean_in_flight, of_windows
 from labkit.analysis.goodput import RUN_KEY
 from labkit.analysis.latency import percentile, ttft
 from labkit.analysis.load_row import LoadRow
 from labkit.analysis.stalls import alone, gaps, threshold
 from labkit.analysis.tables import Floats, floats, is_finished, measured, numbers, share, typed_frame
 
+_STREAM = [*LOAD_KEY, "recording", "agent", "turn"]
+"""What tells the streams of a table of gaps apart."""
+
 
 def interference(steps: pd.DataFrame, chunks: pd.DataFrame, spans: pd.DataFrame) -> pd.DataFrame:
     """One row per arm and level; columns as LoadRow declares them. `spans`: as `concurrency.windows` returns it."""
     if not len(spans):
         return typed_frame(LoadRow, [])
+    chunks = of_windows(chunks, spans)
     typical = alone(chunks, spans)
     flying = mean_in_flight(concurrency(steps, spans))
-    tables = _Tables(measured(steps), gaps(steps, chunks, typical), chunks)
+    tables = _Tables(of_windows(measured(steps), spans), gaps(steps, chunks, typical), chunks)
     rows = [
         row for arm in in_order(spans["arm"]) for row in _arm(arm, tables, spans[spans["arm"] == arm], typical, flying)
     ]
@@ -90,7 +96,7 @@ def _row(arm: str, own: _Tables, level: pd.DataFrame, typical: float | None, fly
         itl_high_s=itl_range.high,
         n_gaps=len(found),
         stall_s=None if typical is None else threshold(typical),
-        **_stalls(steps, found),
+        **_stalls(done, _of_streams(found, done)),
         hit_rate=cache_use(done).hit_rate,
         hit_ceiling=share(numbers(level, "ceiling_tokens"), numbers(level, "prompt_tokens")),
         tokens_per_s=_rate(own.chunks, level),
@@ -98,15 +104,23 @@ def _row(arm: str, own: _Tables, level: pd.DataFrame, typical: float | None, fly
     )
 
 
-def _stalls(steps: pd.DataFrame, found: pd.DataFrame) -> dict[str, Any]:
+def _of_streams(found: pd.DataFrame, steps: pd.DataFrame) -> pd.DataFrame:
+    """The gaps of these steps."""
+    mine = pd.MultiIndex.from_frame(found[_STREAM].astype(object))
+    return found[mine.isin(pd.MultiIndex.from_frame(steps[_STREAM].astype(object)))]
+
+
+def _stalls(done: pd.DataFrame, found: pd.DataFrame) -> dict[str, Any]:
+    """Of finished steps and their gaps. The rate is over those that told their tokens."""
     stalls, others = found[found["stall"]], found[~found["stall"]]
-    tokens = numbers(steps, "completion_tokens")
-    generated = float(np.nansum(tokens))
+    told = done[done["completion_tokens"].notna()]
+    counted = _of_streams(stalls, told)
+    generated = float(numbers(told, "completion_tokens").sum())
     length = float(found["gap_s"].sum())
-    around = _per_1000(steps, stalls)
+    around = _per_1000(told, counted)
     return {
         "n_stalls": len(stalls),
-        "stalls_per_1000": 1000 * len(stalls) / generated if generated else None,
+        "stalls_per_1000": 1000 * len(counted) / generated if generated else None,
         "stalls_low": around.low,
         "stalls_high": around.high,
         "lost_s": float(stalls["lost_s"].sum()),

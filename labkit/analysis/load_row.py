@@ -30,13 +30,13 @@ class LoadRow(Record):
     itl_high_s: float | None = column("float64", "s", "upper end", nullable=True)
     n_gaps: int = column("int64", "", "gaps between chunks")
     stall_s: float | None = column("float64", "s", "a gap longer than this is a stall, in this arm", nullable=True)
-    n_stalls: int = column("int64", "", "stalls")
+    n_stalls: int = column("int64", "", "stalls, of streams that ended well")
     stalls_per_1000: float | None = column(
-        "float64", "1/1000 tokens", "stalls per 1000 tokens generated", nullable=True
+        "float64", "1/1000 tokens", "the same per 1000 tokens of those streams", nullable=True
     )
     stalls_low: float | None = column("float64", "1/1000 tokens", "lower end of its interval", nullable=True)
     stalls_high: float | None = column("float64", "1/1000 tokens", "upper end", nullable=True)
-    lost_s: float = column("float64", "s", "time lost in stalls")
+    lost_s: float = column("float64", "s", "time lost in these stalls")
     lost_share: float | None = column("float64", "", "of the time between first and last chunk", nullable=True)
     stalls_overlapped: float | None = column(
         "float64", "", "share of the stalls during which another agent waited for its first token", nullable=True

@@ -35,8 +35,8 @@ def spans(*rows: WindowRow) -> pd.DataFrame:
 
 
 def step(agents: int, agent: str, turn: int, t_send: float, ttft: float, t_end: float, **more: object) -> StepRecord:
-    times = {"t_send": t_send, "t_first_token": t_send + ttft, "t_last": t_end, "t_end": t_end}
-    return a_step(condition=f"agents={agents}", agent=agent, turn=turn, completion_tokens=10, **{**times, **more})
+    times = {"t_send": t_send, "t_first_token": t_send + ttft, "t_last": t_end, "t_end": t_end, "completion_tokens": 10}
+    return a_step(condition=f"agents={agents}", agent=agent, turn=turn, **{**times, **more})
 
 
 def tables(*streams: tuple[StepRecord, Sequence[float]]) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -115,7 +115,7 @@ class TestInterference:
         assert (two["n_sent"], two["n_failed"], two["n_agent_runs"]) == (3, 1, 2)
         assert (one["ttft_p50_s"], two["ttft_p50_s"], two["ttft_ratio"]) == (0.5, 1.5, 3.0)
         assert two["n_stalls"] == 1
-        assert two["stalls_per_1000"] == pytest.approx(1000 / 30)
+        assert two["stalls_per_1000"] == pytest.approx(1000 / 20)
         assert two["lost_share"] == pytest.approx(0.8 / 1.1)
         assert (two["stalls_overlapped"], two["gaps_overlapped"]) == (1.0, 0.5)
         assert two["in_flight"] == pytest.approx((2 + 3 + 1) / 10)
@@ -128,6 +128,26 @@ class TestInterference:
         counted = step(1, "0", 2, 5.0, 1.0, 6.0)
         rows = interference(frame_of([made, counted]), chunks, spans(window(1)))
         assert rows["tokens_per_s"].tolist() == [0.6]
+
+    def test_stalls_of_a_broken_stream_are_not_set_against_the_tokens_of_others(self):
+        at = (0.1, 0.2, 0.3, 0.4, 1.4, 2.4)  # two stalls of 1 s, 0.9 s of each lost
+        steps, chunks = tables(
+            (step(1, "0", 1, 0.0, 0.1, 2.4), at),
+            (step(1, "0", 2, 0.0, 0.1, 2.4, error="HTTP 500", completion_tokens=None), at),
+            (step(1, "0", 3, 0.0, 0.1, 2.4, completion_tokens=None), at),
+        )
+        (row,) = interference(steps, chunks, spans(window(1))).to_dict("records")
+        assert row["stalls_per_1000"] == pytest.approx(1000 * 2 / 10)  # the stream that told its ten tokens
+        assert (row["n_stalls"], row["n_gaps"]) == (4, 15)
+        assert row["lost_s"] == pytest.approx(4 * 0.9)
+        assert row["lost_share"] == pytest.approx(4 * 0.9 / (2 * 2.3))
+
+    def test_a_window_that_died_with_its_engine_is_in_no_number(self):
+        one = (step(2, "0", 1, 20.0, 1.0, 22.0), (21.0, 21.1, 22.0))
+        died = (step(2, "1", 1, 40.0, 9.0, 50.0, repeat=1), (49.0, 49.1))
+        whole = spans(window(2, 20.0, 30.0))
+        with_it, without = (interference(*tables(*each), whole) for each in ((one, died), (one,)))
+        pd.testing.assert_frame_equal(with_it, without)
 
     def test_without_a_window_there_is_no_row(self):
         assert interference(frame_of([], StepRecord), frame_of([], ChunkRecord), spans()).empty
@@ -166,6 +186,14 @@ class TestGoodput:
         assert (row["sent_per_s"], row["good_per_s"]) == (0.6, 0.2)
         assert not row["holds"]
         assert pd.isna(row["ttft_p90_s"])  # the 90th percentile of what was sent is a request that failed
+
+    def test_rows_and_time_are_of_the_same_windows(self):
+        sent = [(step(1, "0", n + 1, float(n), 0.5, n + 0.9), ()) for n in range(5)]
+        died = [(step(1, "0", n + 1, 20.0 + n, 0.5, 20.9 + n, repeat=1), ()) for n in range(5)]
+        (row,) = goodput(*tables(*sent, *died), spans(window(1)), OBJECTIVE).to_dict("records")
+        assert (row["n_windows"], row["n_sent"], row["sent_per_s"], row["good_per_s"]) == (1, 5, 0.5, 0.5)
+        (found,) = capacity(*tables(*sent, *died), spans(window(1)), OBJECTIVE).to_dict("records")
+        assert (found["n_sent"], found["goodput_per_s"]) == (5, 0.5)
 
     @pytest.mark.parametrize("wrong", [{"ttft_s": 0.0}, {"itl_s": float("nan")}, {"share": 0.0}, {"share": 1.0}])
     def test_an_objective_that_makes_no_sense(self, wrong: dict[str, float]):
