@@ -99,12 +99,17 @@ def _without_nan(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def by_cell(requests: Sequence[Request]) -> dict[Cell, list[Request]]:
-    """The requests of each cell. A warm-up is of no condition: it goes to the first cell of its arm and repeat."""
+    """The requests of each cell. What was thrown away of a load (its ramp and its drain) is of its condition.
+
+    A block's warm-up is of none: it goes to the first cell of its arm and repeat.
+    """
     cells: dict[Cell, list[Request]] = {r.cell: [] for r in requests if not r.step.warmup}
     first = {(cell.arm, cell.repeat): cell for cell in reversed(cells)}
     for request in requests:
-        home = first.get((request.cell.arm, request.cell.repeat)) if request.step.warmup else None
-        cells.setdefault(home or request.cell, []).append(request)
+        cell, home = request.cell, None
+        if cell not in cells and not cell.condition:
+            home = first.get((cell.arm, cell.repeat))
+        cells.setdefault(home or cell, []).append(request)
     return cells
 
 
@@ -117,13 +122,14 @@ def by_session(requests: Iterable[Request]) -> dict[Session, list[Request]]:
 
 
 def undisturbed(mine: Sequence[Request], everyone: Sequence[Request]) -> bool:
-    """Whether no other request ran between the first send and the last end of `mine`.
+    """Whether no request of another cell ran between the first send and the last end of `mine`, all of one cell.
 
-    Only then is that time a duration of this cell: in a block-randomised run other arms may have run in between.
+    Only then is that time a duration of this cell: in a block-randomised run other arms may have run in between. The
+    ramp and the drain of a load are the cell's own.
     """
     start, end = min(r.step.t_send for r in mine), max(r.t_over for r in mine)
-    ids = {id(request) for request in mine}
-    return not any(id(r) not in ids and r.step.t_send < end and r.t_over > start for r in everyone)
+    own = mine[0].cell
+    return not any(r.cell != own and r.step.t_send < end and r.t_over > start for r in everyone)
 
 
 def stable_id(*words: object, digits: int = 32) -> str:

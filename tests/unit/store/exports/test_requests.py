@@ -48,6 +48,29 @@ def test_conditions_cache_states_and_repeats_are_not_mixed():
     ]  # fmt: skip
 
 
+def sent(t_send: float, **values: object) -> Request:
+    """A request of one second."""
+    return Request(a_step(t_send=t_send, t_end=t_send + 1, **values), None)  # type: ignore[arg-type]
+
+
+def test_the_ramp_and_the_drain_of_a_load_are_its_own():
+    block = sent(0.0, warmup=True)
+    one = [sent(2.0, condition="agents=1", warmup=True), sent(4.0, condition="agents=1")]
+    four = [sent(6.0, condition="agents=4", warmup=True), sent(8.0, condition="agents=4")]
+    died = [sent(10.0, condition="agents=8", warmup=True)]
+    cells = by_cell([block, *one, *four, *died])
+    assert {cell.condition: mine for cell, mine in cells.items()} == {
+        "agents=1": [block, *one], "agents=4": four, "agents=8": died,
+    }  # fmt: skip
+
+
+def test_a_load_is_not_disturbed_by_itself():
+    mine = [sent(1.0, condition="agents=4"), sent(3.0, condition="agents=4", agent="a1")]
+    own = [sent(t, condition="agents=4", agent="a2", warmup=True) for t in (0.5, 3.5)]
+    assert undisturbed(mine, [*own, *mine])
+    assert not undisturbed(mine, [*own, *mine, sent(2.0, condition="agents=2", warmup=True)])
+
+
 def test_a_duration_belongs_to_a_cell_only_when_nothing_else_ran_in_between():
     def request(arm: str, t_send: float) -> Request:
         return Request(a_step(arm=arm, t_send=t_send, t_end=t_send + 1), None)  # type: ignore[arg-type]
