@@ -32,12 +32,19 @@ select arm, cache, avg(seconds) as seconds, count(*) as n from sent
 where error is null and turn <= $turns and seconds > 0 group by arm, cache
 """
 _WARM_UPS = """
-with blocks as (
-    select arm, max(t_end) - min(t_send) as seconds from steps
-    where warmup and task = 'warmup' and list_contains($runs, run) group by run, arm, repeat
+with sent as (
+    select run, arm, repeat, t_send, t_end, count(*) filter (turn = 1) over (
+        partition by run, arm, repeat order by t_send, turn rows unbounded preceding
+    ) as nth
+    from steps where warmup and task = 'warmup' and list_contains($runs, run)
+),
+each as (
+    select run, arm, max(t_end) - min(t_send) as seconds, count(*) as n from sent group by run, arm, repeat, nth
 )
-select arm, avg(seconds) as seconds from blocks where seconds > 0 group by arm
+select arm, avg(seconds) as seconds from (select *, max(n) over (partition by run, arm) as whole from each)
+where n = whole and seconds > 0 group by arm
 """
+"""A block that was resumed has warmed up twice, the break in between; a warm-up that was cut short tells nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)

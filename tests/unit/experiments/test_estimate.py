@@ -92,3 +92,15 @@ def test_the_time_left_begins_with_what_is_expected_and_goes_on_with_what_is_see
     assert forecast.eta_s() == 22
     forecast.step_took("base", 6.0)
     assert forecast.eta_s() == 6 + 2
+
+
+def test_a_resumed_block_warms_up_twice_and_the_break_is_no_warm_up(tmp_path: Path):
+    """Whole warm-ups of 3 s and 5 s; one of another block that a kill cut short after its first request; a break."""
+    store = RunStore(tmp_path / "runs")
+    sent = {0: (0.0, 1.0, 1), 1: (1.0, 3.0, 2), 2: (80000.0, 80004.0, 1), 3: (80004.0, 80005.0, 2)}
+    with store.create("factorial", {"profile": "cpu-smollm2"}, HERE) as run:
+        for start, end, turn in sent.values():
+            run.step(a_step(run.id, task="warmup", warmup=True, turn=turn, t_send=start, t_end=end))
+        run.step(a_step(run.id, task="warmup", warmup=True, repeat=1, turn=1, t_send=90000.0, t_end=90000.5))
+        run.step(a_step(run.id, recording="r", t_send=90010.0, t_end=90011.0))
+    assert past(store, "cpu-smollm2", HERE, turns=3).warm_up("base") == pytest.approx((3.0 + 5.0) / 2)
