@@ -55,23 +55,26 @@ class _Read:
 
 
 class EnergySource:
-    """All devices of one library. Raises Unreadable when none of them gives a number."""
+    """All devices of one library. Raises Unreadable when none of them gives a number.
+
+    One that gives none while others do is read all the same, as nulls: without it the rest would pass for all.
+    """
 
     def __init__(self, name: str, devices: Sequence[Device], close: Callable[[], None] = lambda: None) -> None:
         self.name = name
         self.close = close
         offered = [(device, device.energy_j() is not None, device.power_w() is not None) for device in devices]
         self._reads = [
-            _Read(device, Rising(device.wraps_at_j), energy, power)
-            for device, energy, power in offered
-            if energy or power
+            _Read(device, Rising(device.wraps_at_j), energy or not power, power) for device, energy, power in offered
         ]
-        if not self._reads:
+        self.unread = tuple(device.name for device, energy, power in offered if not (energy or power))
+        """Names of the devices that told neither when they were first asked."""
+        if len(self.unread) == len(offered):
             raise Unreadable(f"{len(devices)} devices, none of which tells its energy or power")
 
     @property
     def devices(self) -> tuple[str, ...]:
-        """Names of the devices that are read."""
+        """Names of the devices, of `unread` ones too."""
         return tuple(read.device.name for read in self._reads)
 
     async def read(self) -> Sequence[Reading]:

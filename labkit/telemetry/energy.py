@@ -15,7 +15,7 @@ from labkit.telemetry.devices import EnergySource, Unreadable
 
 @dataclass(frozen=True)
 class Found:
-    """Sources that can be read, and for each library that cannot: why."""
+    """Sources that can be read, and for each library that cannot, or not wholly: why."""
 
     sources: list[EnergySource] = field(default_factory=list)
     unread: dict[str, str] = field(default_factory=dict)
@@ -31,9 +31,13 @@ def find_energy(powercap: Path | None = None) -> Found:
     found = Found()
     for name, make in makers.items():
         try:
-            found.sources.append(make())
+            source = make()
         except Unreadable as error:
             found.unread[name] = str(error)
+            continue
+        found.sources.append(source)
+        if source.unread:
+            found.unread[name] = f"{', '.join(source.unread)}: told neither energy nor power at the start"
     return found
 
 
