@@ -7,7 +7,8 @@
 E is the device's energy counter, between two samples on the straight line through them; a device without a counter has
 the integral of its power (trapezoid over its samples). All devices that can be read count: the GPUs that prefill, those
 that decode, those that wait, and the CPU packages. When one device's samples do not cover a window, the sum is null:
-a part would pass for the whole.
+a part would pass for the whole. They do not cover it where they are far apart (at its ends; of a power anywhere), or
+where the counter falls: a run that was resumed counts from 0 again.
 """
 
 from __future__ import annotations
@@ -25,6 +26,12 @@ from labkit.core.columns import column
 from labkit.core.energy import ENERGY, IDLE_POWER, POWER
 from labkit.core.records import Record
 
+_MOST_APART_S = 3.0
+_MOST_APART = 3
+"""The straight line between two samples that are further apart than both, the latter times what is usual, says nothing.
+
+Sampled is once a second; a late round is a second or two late.
+"""
 NOTHING_READ = "no energy counter and no power could be read on this machine"
 
 
@@ -144,10 +151,10 @@ def _energy(devices: Sequence[_Device], spans: Sequence[Window]) -> tuple[float 
 
 
 def _of_device(device: _Device, span: Window) -> float | None:
-    """J of one device in one window; None when samples do not reach around it or one of them is null."""
+    """J of one device in one window; None when its samples do not cover it."""
     first = int(np.searchsorted(device.t, span.start, side="right")) - 1
     last = int(np.searchsorted(device.t, span.end, side="left"))
-    if first < 0 or last >= device.t.size or np.isnan(device.value[first : last + 1]).any():
+    if first < 0 or last >= device.t.size or not _unbroken(device, first, last):
         return None
     ends = np.interp([span.start, span.end], device.t, device.value)
     if device.counts:
@@ -155,6 +162,15 @@ def _of_device(device: _Device, span: Window) -> float | None:
     inside = (device.t > span.start) & (device.t < span.end)
     t = np.concatenate([[span.start], device.t[inside], [span.end]])
     return float(np.trapezoid(np.concatenate([ends[:1], device.value[inside], ends[1:]]), t))
+
+
+def _unbroken(device: _Device, first: int, last: int) -> bool:
+    """Whether these samples are all there, and tell what was drawn between them."""
+    values, between = device.value[first : last + 1], np.diff(device.t[first : last + 1])
+    if np.isnan(values).any() or (device.counts and (np.diff(values) < 0).any()):
+        return False
+    apart = between[[0, -1]] if device.counts and between.size else between
+    return not (apart > max(_MOST_APART_S, _MOST_APART * float(np.median(np.diff(device.t))))).any()
 
 
 def _devices(samples: pd.DataFrame) -> list[_Device]:

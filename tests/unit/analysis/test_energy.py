@@ -86,7 +86,7 @@ def test_samples_that_do_not_cover_the_window_are_null_with_the_reason(
 
 
 def test_a_null_outside_the_window_does_no_harm() -> None:
-    read = energy("gpu0", [(0, None), (1, 0), (6, 5), (7, None)])
+    read = energy("gpu0", [(0, None), *((t, t - 1) for t in range(1, 7)), (7, None)])
     assert only(joules(samples(*read), frame_of(steps((1, 6)))))["joules"] == pytest.approx(5)
 
 
@@ -126,3 +126,29 @@ def test_passes_that_overlap_count_once_and_a_failed_step_to_its_end() -> None:
     ]
     ((_, spans),) = windows(frame_of(sent)).items()
     assert [tuple(span) for span in spans] == [(1.0, 6.0), (9.0, 9.0)]
+
+
+def test_a_counter_that_began_again_after_a_break_is_null_with_the_reason() -> None:
+    """50 W; the run was killed at 100 s and went on at 130 s, where its counter counts from 0 again."""
+    read = [
+        *energy("gpu0", [(t, 50.0 * t) for t in range(101)]),
+        *energy("gpu0", [(t, 50.0 * (t - 130)) for t in range(130, 160)]),
+    ]
+    cut, before, after = (
+        only(joules(samples(*read), frame_of(steps(span)))) for span in ((90.0, 100.9), (90.0, 99.5), (131.0, 141.0))
+    )
+    assert pd.isna(cut["joules"])
+    assert cut["why"] == "nvml gpu0: no unbroken samples from 90.0 to 100.9 s"
+    assert (before["joules"], after["joules"]) == pytest.approx((50 * 9.5, 50 * 10))
+
+
+def test_samples_that_are_far_apart_at_the_end_of_a_window_do_not_cover_it() -> None:
+    """Growing all the time, so that nothing falls; a hole of 20 s."""
+    seconds = [*range(11), *range(30, 41)]
+    counted, drawn = energy("gpu0", [(t, 50.0 * t) for t in seconds]), power("gpu0", [(t, 50.0) for t in seconds])
+    for read in (counted, drawn):
+        assert pd.isna(only(joules(samples(*read), frame_of(steps((5.0, 12.0)))))["joules"])
+        assert only(joules(samples(*read), frame_of(steps((5.0, 9.5)))))["joules"] == pytest.approx(50 * 4.5)
+    over_it = frame_of(steps((5.0, 35.0)))
+    assert only(joules(samples(*counted), over_it))["joules"] == pytest.approx(50 * 30)  # the counter counted on
+    assert pd.isna(only(joules(samples(*drawn), over_it))["joules"])
