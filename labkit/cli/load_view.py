@@ -19,8 +19,7 @@ from labkit.analysis.goodput import goodput
 from labkit.analysis.interference import interference
 from labkit.analysis.slo import Slo
 from labkit.cli.measuring import ending, say_json
-from labkit.experiments.capacity_asked import CapacityAsked
-from labkit.experiments.words import asked_of
+from labkit.experiments.words import slo_of
 from labkit.store.runs import Run
 
 Row = dict[str, Any]
@@ -54,7 +53,7 @@ def show_capacity(run: Run, console: Console, *, as_json: bool = False) -> None:
 
 def print_capacity(run: Run, console: Console) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The tables alone; returns the levels and the capacity of each arm."""
-    slo = slo_of(run)
+    slo = slo_of(run.info)
     steps, chunks, spans = run.steps(), run.chunks(), windows(run.events())
     levels, found = goodput(steps, chunks, spans, slo), capacity(steps, chunks, spans, slo)
     console.print(levels_table(levels, slo) if len(levels) else _NO_WINDOW)
@@ -74,12 +73,6 @@ def print_in_flight(histogram: pd.DataFrame, console: Console) -> None:
             shares = ", ".join(f"{n}: {percent(of / seconds.sum())}" for n, of in seconds.items())
             loads.append(f"x{str(condition).removeprefix('agents=')} ({shares})")
         console.print(f"in flight, {arm}: {' '.join(loads)}", highlight=False, markup=False, soft_wrap=True)
-
-
-def slo_of(run: Run) -> Slo:
-    """The objective that the run was asked about."""
-    asked = asked_of(run.info.experiment, run.info.asked)
-    return asked.slo if isinstance(asked, CapacityAsked) else CapacityAsked(profile="").slo
 
 
 def _plain(frame: pd.DataFrame) -> Any:

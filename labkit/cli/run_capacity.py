@@ -54,9 +54,8 @@ def capacity(
     from functools import partial
 
     from labkit.cli.load_view import show_capacity
-    from labkit.experiments.asked import arms_of
+    from labkit.experiments.asked import arms_of, recordings_of
     from labkit.experiments.capacity_asked import CapacityAsked
-    from labkit.experiments.load_asked import recordings_of
 
     asked = CapacityAsked(
         profile=profile,

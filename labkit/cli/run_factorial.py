@@ -63,8 +63,8 @@ def factorial(
     Says how long it will take before it starts. Ctrl-C and kill -9 lose the pass in flight at most: see --resume.
     """
     from labkit.cli.factorial_view import go_on, start  # here: pandas and pyarrow would slow down every other command
-    from labkit.experiments.asked import arms_of
-    from labkit.experiments.factorial import FactorialAsked, drawn_seed, recordings_of
+    from labkit.experiments.asked import arms_of, recordings_of
+    from labkit.experiments.factorial import FactorialAsked, drawn_seed
 
     if resume is not None:
         _refuse_others(context)

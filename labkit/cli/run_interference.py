@@ -53,10 +53,9 @@ def interference(
     from functools import partial
 
     from labkit.cli.load_view import show_interference
-    from labkit.experiments.asked import arms_of
+    from labkit.experiments.asked import arms_of, recordings_of
     from labkit.experiments.interference import InterferenceAsked
     from labkit.experiments.load import levels_of
-    from labkit.experiments.load_asked import recordings_of
 
     asked = InterferenceAsked(
         profile=profile,

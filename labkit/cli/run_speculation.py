@@ -56,8 +56,8 @@ def speculation(
     from labkit.cli.speculation_view import show
     from labkit.engines.fleet import Fleet
     from labkit.engines.profiles import load_profile
+    from labkit.experiments.asked import recordings_of
     from labkit.experiments.fleet_provider import FleetProvider
-    from labkit.experiments.load_asked import recordings_of
     from labkit.experiments.runner import run_design
     from labkit.experiments.speculation import SpeculationAsked
 

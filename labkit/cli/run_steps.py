@@ -65,9 +65,8 @@ def steps(
     from labkit.cli.measuring import conduct, provider, refuse_busy
     from labkit.cli.steps_view import show
     from labkit.engines.fleet import Fleet
-    from labkit.experiments.asked import arms_of
+    from labkit.experiments.asked import arms_of, recordings_of
     from labkit.experiments.fleet_provider import FleetProvider
-    from labkit.experiments.load_asked import recordings_of
     from labkit.experiments.runner import run_design
     from labkit.experiments.steps import StepsAsked, counts_of
 

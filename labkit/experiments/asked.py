@@ -59,3 +59,11 @@ def arms_of(text: str) -> tuple[str, ...]:
     if not named:
         raise BadInput("arms", text, "labels with commas between, such as base,prefix")
     return tuple(arm.label for arm in named)
+
+
+def recordings_of(text: str) -> tuple[str, ...]:
+    """`one,two` as names or files. Raises BadInput when nothing is named."""
+    found = tuple(part.strip() for part in text.split(",") if part.strip())
+    if not found:
+        raise BadInput("recordings", text, "names or files with commas between", "List them with: labkit recordings")
+    return found

@@ -94,11 +94,3 @@ class FactorialAsked(Record):
 
 def _warm(cold: Pass) -> Pass:
     return Pass(recording=cold.recording, options=cold.options, cache="warm")
-
-
-def recordings_of(text: str) -> tuple[str, ...]:
-    """`one,two` as names or files. Raises BadInput when nothing is named."""
-    found = tuple(part.strip() for part in text.split(",") if part.strip())
-    if not found:
-        raise BadInput("recordings", text, "names or files with commas between", "labkit recordings")
-    return found

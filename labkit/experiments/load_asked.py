@@ -7,7 +7,6 @@ from typing import Literal
 
 from labkit.core.arms import arm_named
 from labkit.core.conditions import of_agents
-from labkit.core.errors import BadInput
 from labkit.core.records import Record
 from labkit.experiments.design import Block, blocks
 from labkit.experiments.load import LoadPass
@@ -65,11 +64,3 @@ class LoadAsked(Record):
         """The arms, so many times; shuffled within each repeat when there are several. Raises BadInput, UnknownName."""
         arms = [arm_named(label) for label in self.arms]
         return tuple(blocks(arms, repeats, self.seed if repeats > 1 else None))
-
-
-def recordings_of(text: str) -> tuple[str, ...]:
-    """`a,b` as names of recordings. Raises BadInput when there is none."""
-    names = tuple(part.strip() for part in text.split(",") if part.strip())
-    if not names:
-        raise BadInput("recordings", text, "names with commas between", "List them with: labkit recordings")
-    return names

@@ -6,9 +6,11 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
+from labkit.analysis.slo import Slo
 from labkit.core.errors import BadInput
-from labkit.core.records import Record
+from labkit.core.records import Record, RunInfo
 from labkit.experiments.agent_asked import AgentAsked
+from labkit.experiments.capacity_asked import CapacityAsked
 from labkit.experiments.catalogue import DEFAULT_PROFILE, EXPERIMENTS, Experiment
 
 _AGENT = Experiment(
@@ -61,6 +63,12 @@ def asked_of(name: str, asked: Mapping[str, Any]) -> Record | None:
         return known.asked(asked) if known else None
     except TypeError:
         return None
+
+
+def slo_of(info: RunInfo) -> Slo:
+    """The objective that the run was asked about; the default one where it was asked about none."""
+    asked = asked_of(info.experiment, info.asked)
+    return asked.slo if isinstance(asked, CapacityAsked) else CapacityAsked(profile="").slo
 
 
 def replayed_in_words(name: str, asked: Mapping[str, Any]) -> str:

@@ -8,8 +8,9 @@ from factorials import asked, measured, of, run, saved, static
 
 from labkit.core.errors import BadInput, EngineNotReady
 from labkit.engines.fake import FakeDials, FakeEngine
+from labkit.experiments.asked import recordings_of
 from labkit.experiments.catalogue import DEFAULT_PROFILE
-from labkit.experiments.factorial import FACTORIAL_ARMS, FACTORIAL_RECORDINGS, FactorialAsked, drawn_seed, recordings_of
+from labkit.experiments.factorial import FACTORIAL_ARMS, FACTORIAL_RECORDINGS, FactorialAsked, drawn_seed
 from labkit.experiments.serving import Served, StaticProvider
 from labkit.experiments.words import asked_in_words, asked_of, replayed_in_words
 from labkit.traffic.recording import named, shipped

@@ -10,11 +10,10 @@ from labkit.analysis.goodput import goodput
 from labkit.analysis.interference import interference
 from labkit.analysis.slo import Slo
 from labkit.analysis.stalls import alone
-from labkit.experiments.capacity_asked import CapacityAsked
 from labkit.experiments.report.blocks import Block, Drawing, Grid, Heading, Points, beside, drawn
 from labkit.experiments.report.english import records
 from labkit.experiments.report.material import Material
-from labkit.experiments.words import asked_of
+from labkit.experiments.words import slo_of
 from labkit.plots.capacity import capacity_figure, capacity_info
 from labkit.plots.interference import timeline_figure, timeline_info
 from labkit.plots.load_lines import Measure, load_figure, load_info
@@ -76,7 +75,7 @@ def held(material: Material) -> tuple[Block, ...]:
     spans = material.windows
     if not len(spans) or material.info.experiment != "capacity":
         return ()
-    slo = _slo(material)
+    slo = slo_of(material.info)
     levels, found = (of(material.steps, material.chunks, spans, slo) for of in (goodput, capacity))
     figure = drawn(capacity_info(levels, found, slo), capacity_figure)
     grid = Grid(
@@ -89,13 +88,8 @@ def capacities(material: Material) -> tuple[list[str], Slo | None]:
     """Each arm's capacity in words, and the objective; none where a run was not asked about one."""
     if not len(material.windows) or material.info.experiment != "capacity":
         return [], None
-    slo = _slo(material)
+    slo = slo_of(material.info)
     return list(map(_capacity, records(capacity(material.steps, material.chunks, material.windows, slo)))), slo
-
-
-def _slo(material: Material) -> Slo:
-    asked = asked_of(material.info.experiment, material.asked)
-    return asked.slo if isinstance(asked, CapacityAsked) else CapacityAsked(profile="").slo
 
 
 def _capacity(row: dict[str, Any]) -> str:
