@@ -14,7 +14,7 @@ _KEY = ("run", "arm", "task", "agent", "repeat", "recording", "condition", "cach
 
 
 def a_step(run: str = "r", **values: Any) -> StepRecord:
-    """A step of `run` that took half a second, unless told otherwise."""
+    """A step of `run` that took half a second, unless told otherwise, on a start of its own of each arm and repeat."""
     defaults: dict[str, Any] = {
         "arm": "base",
         "task": "count",
@@ -25,7 +25,7 @@ def a_step(run: str = "r", **values: Any) -> StepRecord:
         "warmup": False,
         "switched_by": "flag",
         "history": "recorded",
-        "engine": "e0",
+        "engine": f"{values.get('arm', 'base')}-{values.get('repeat', 0)}",
         "t_send": 1.0,
         "t_end": 1.5,
     }

@@ -26,7 +26,7 @@ def step(arm: str, turn: int, *, repeat: int = 0, t: float = 0.0, **changes: obj
     values: dict[str, object] = {
         "run": "r1", "arm": arm, "task": "t1", "agent": "a1", "repeat": repeat, "turn": turn,
         "kind": KINDS[(turn - 1) % len(KINDS)], "warmup": False, "switched_by": "salt", "history": "recorded",
-        "engine": "e1", "t_send": t, "t_first_token": t + ttft, "t_first_visible": t + ttft,
+        "engine": f"{arm}-{repeat}", "t_send": t, "t_first_token": t + ttft, "t_first_visible": t + ttft,
         "t_last": t + ttft + decode, "t_end": t + ttft + decode, "prompt_tokens": prompt, "cached_tokens": cached,
         "ceiling_tokens": ceiling, "transferred_tokens": moved, "completion_tokens": 20, "drafted_tokens": drafted,
         "accepted_tokens": accepted, "finish_reason": "stop",

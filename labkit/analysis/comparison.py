@@ -9,7 +9,7 @@ differences are in the interval, and it says nothing without two tasks on either
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from labkit.analysis.effect_words import NOT_MEASURED, level, method, note, smal
 from labkit.analysis.effects import HEADLINE, holm
 from labkit.analysis.requests import Metric, request_costs
 from labkit.analysis.same_requests import Hashes, SameRow, same_requests
+from labkit.analysis.starts import starts_of
 from labkit.analysis.tables import measured, typed_frame
 from labkit.analysis.unpaired import UNPAIRED, unpaired, unpaired_note, unpaired_verdict
 from labkit.core.arms import ARMS, BASE
@@ -113,10 +114,11 @@ def _in_state(frame: pd.DataFrame, state: tuple[str, str, str]) -> pd.DataFrame:
 
 
 def _compared(sides: _Sides, metric: Metric) -> tuple[Comparison, pd.DataFrame]:
-    costs = request_costs(sides.steps, sides.chunks, metric)
+    costs, starts = request_costs(sides.steps, sides.chunks, metric), starts_of(sides.steps)
     if sides.paired:
-        return compared(metric, costs, [_GAIN])[0], costs
-    return unpaired(metric, costs, _A, _B), costs
+        found = compared(metric, costs, [_GAIN], starts)[0]
+        return replace(found, shared=(("run A", "run B"),) if found.shared else ()), costs
+    return unpaired(metric, costs, starts, _A, _B), costs
 
 
 def _row(sides: _Sides, found: Comparison, costs: pd.DataFrame, p_holm: float | None, family: int) -> ComparisonRow:
@@ -148,7 +150,7 @@ def _row(sides: _Sides, found: Comparison, costs: pd.DataFrame, p_holm: float | 
     )
 
 
-_KEPT = ("metric", "p", "n_requests", "n_tasks", "n_repeats", "n_left_out", "over", "df", "block_sd")
+_KEPT = ("metric", "p", "n_requests", "n_tasks", "n_repeats", "n_starts", "n_left_out", "over", "df", "block_sd")
 
 
 def _ratio(log: float | None) -> float | None:

@@ -2,6 +2,7 @@
 
 With two tasks or more the interval is about tasks: would it hold for other tasks like these? With one task it can only
 be about repeats of that task, and needs three. Joules are read per pass over all tasks, so they are about repeats, too.
+Whether a result is worth a verdict depends on the starts of engines that it rests on, so these are counted beside it.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from scipy import stats
 
 from labkit.analysis.contrasts import Contrast
 from labkit.analysis.inference import BlockNoise, Estimate, block_noise, estimate, estimate_repeats
-from labkit.analysis.paired import Pairs, measured_arms, pairs
+from labkit.analysis.paired import Pairs, measured_arms, pairs, repeated
 from labkit.analysis.requests import Metric
+from labkit.analysis.starts import Starts
 
 MIN_REPEATS = 3
 """Repeats that an interval over repeats needs."""
@@ -35,6 +37,10 @@ class Comparison:
     n_requests: int = 0
     n_tasks: int = 0
     n_repeats: int = 0
+    n_starts: int = 0
+    """Starts of an engine in the arm that has the fewest."""
+    shared: tuple[tuple[str, str], ...] = ()
+    """Arms that a start served between them."""
     n_left_out: int = 0
     n_zero: int = 0
     gain: float | None = None
@@ -44,23 +50,36 @@ class Comparison:
     df: float | None = None
     p: float | None = None
     block_sd: float | None = None
+    block_df: int | None = None
+    """Degrees of freedom of what starts differ by; None: not estimated."""
+    block_arms: int = 0
+    """Arms that it is estimated from."""
     skew: float | None = None
     over: str = ""
 
 
-def compared(metric: Metric, costs: pd.DataFrame, contrasts: Sequence[Contrast]) -> list[Comparison]:
-    """Each contrast over the pairs that its own arms have. `costs`: as `request_costs` gives them."""
+def compared(
+    metric: Metric,
+    costs: pd.DataFrame,
+    contrasts: Sequence[Contrast],
+    starts: Starts,
+    arms: Sequence[str] | None = None,
+) -> list[Comparison]:
+    """Each contrast over the pairs that its own arms have. `costs`: as `request_costs` gives them.
+
+    `starts`: of the steps that the costs are of. `arms`: all that tell how much starts differ; None: those of the lab.
+    """
     summed = metric == "prompt_computed"
-    every = pairs(costs, measured_arms(costs), summed)
+    every = pairs(costs, repeated(costs, measured_arms(costs) if arms is None else arms), summed)
     noise = None if every.logs.empty else block_noise(every.cells())
     of_arms: dict[tuple[str, ...], Pairs] = {
         arms: pairs(costs, arms, summed) for arms in {one.arms for one in contrasts} if arms
     }
-    return [_comparison(metric, one, of_arms.get(one.arms), every, noise) for one in contrasts]
+    return [_comparison(metric, one, of_arms.get(one.arms), every, noise, starts) for one in contrasts]
 
 
 def _comparison(
-    metric: Metric, contrast: Contrast, found: Pairs | None, every: Pairs, noise: BlockNoise | None
+    metric: Metric, contrast: Contrast, found: Pairs | None, every: Pairs, noise: BlockNoise | None, starts: Starts
 ) -> Comparison:
     if found is None:
         return Comparison(name=contrast.name, metric=metric, missing=contrast.missing)
@@ -71,6 +90,8 @@ def _comparison(
         n_requests=found.n_requests,
         n_tasks=len(found.tasks),
         n_repeats=len(found.repeats),
+        n_starts=starts.fewest(contrast.arms, found.repeats),
+        shared=starts.shared(dict.fromkeys((*every.arms, *contrast.arms)), found.repeats),
         n_left_out=found.n_left_out,
         n_zero=found.n_zero,
     )
@@ -93,7 +114,8 @@ def _over_tasks(counted: Comparison, contrast: Contrast, found: Pairs, noise: Bl
     numbers = _numbers(estimate(units, contrast.square, noise))
     skew = float(stats.skew(units)) if np.ptp(units) > 1e-9 else 0.0
     sd = None if noise is None else float(np.sqrt(noise.between))
-    return replace(counted, **numbers, over=TASKS, skew=skew, block_sd=sd)
+    df, arms = (None, len(found.arms)) if noise is None else (noise.block_df, noise.arms)
+    return replace(counted, **numbers, over=TASKS, skew=skew, block_sd=sd, block_df=df, block_arms=arms)
 
 
 def _of_one(counted: Comparison, contrast: Contrast, found: Pairs, every: Pairs) -> Comparison:

@@ -32,8 +32,9 @@ class Contrast:
 
     @property
     def arms(self) -> tuple[str, ...]:
-        """The arms that it is about, in the order of ARMS."""
-        return tuple(arm.label for arm in ARMS if arm.label in self.weights)
+        """What it is about: arms in the order of ARMS, then any others as they were given."""
+        known = [arm.label for arm in ARMS if arm.label in self.weights]
+        return (*known, *(name for name in self.weights if name not in known))
 
     @property
     def square(self) -> float:

@@ -24,6 +24,7 @@ class GainRow(Record):
     n_requests: int = column("int64", "", "distinct requests that are paired")
     n_tasks: int = column("int64", "", "tasks that they are of")
     n_repeats: int = column("int64", "", "repeats that they were sent in")
+    n_starts: int = column("int64", "", "starts of an engine, in the arm that has the fewest of them")
     n_left_out: int = column("int64", "", "requests without a value in some arm; each repeat counted")
     verdict: str = column("string", "", "better, worse, same, too few to tell or not measured; then why")
     note: str = column("string", "", "what limits the result, in sentences; empty when nothing does")

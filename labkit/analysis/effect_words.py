@@ -15,6 +15,10 @@ FEW_TASKS = 10
 """Fewer tasks than it takes to see that gains are skewed."""
 SKEWED = 1.0
 """Skewness over tasks from which the interval covers 91 to 93 % and not 95, by the same simulation."""
+MIN_STARTS = 2
+"""Fewer starts of an engine show nothing of what starts differ by."""
+MIN_BLOCK_DF = 3
+"""Degrees of freedom of what starts differ by; with fewer it is too often taken for nothing, by the same simulation."""
 SAME = math.log(1.05)
 """An interval within 5 % of 1 says that there is nothing worth having either way."""
 TOO_FEW, NOT_MEASURED = "too few to tell", "not measured"
@@ -40,8 +44,8 @@ def verdict(found: Comparison, p: float | None, corrected: bool, needed: float |
     would = "" if needed is None else f"; a gain below {times(needed)} would be missed"
     if found.over == TASKS and found.n_tasks < MIN_TASKS:
         return f"{TOO_FEW}: {found.n_tasks} tasks, and the interval is proven from {MIN_TASKS}{would}"
-    if _blind(found):
-        return f"{TOO_FEW}: one repeat cannot tell a layer from a slow start of an engine; ask for 3 repeats"
+    if blind := _blind(found):
+        return f"{TOO_FEW}: {blind}"
     if p < ALPHA:
         return ("better" if found.gain > 0 else "worse") + _scope(found, corrected)
     if found.low > -SAME and found.high < SAME:
@@ -67,8 +71,7 @@ def note(found: Comparison) -> str:
     if found.n_zero:
         zero = f"{_counted(found.n_zero, 'pass', 'passes')} with no prompt token computed in some arm left out"
         said.append(f"{zero}: a ratio to 0 has no size, so the gain shown is too small.")
-    if _blind(found):
-        said.append("One repeat: what differs between two starts of an engine is not in the interval.")
+    said += _of_starts(found)
     if found.over == TASKS and found.n_tasks < FEW_TASKS:
         said.append(f"Fewer than {FEW_TASKS} tasks: if a few gain far more than most, the interval is too narrow.")
     elif found.skew is not None and abs(found.skew) > SKEWED:
@@ -86,9 +89,40 @@ def _untold(found: Comparison) -> str:
     return f"{NOT_MEASURED}: no arm has a value"
 
 
-def _blind(found: Comparison) -> bool:
-    """Whether blocks could have made this result, and nothing would show it. Token counts do not depend on them."""
-    return found.over == TASKS and found.block_sd is None and found.metric != "prompt_computed"
+def _blind(found: Comparison) -> str:
+    """Why starts of an engine could have made this result and nothing would show it; empty where that is not so.
+
+    Token counts do not depend on them.
+    """
+    if found.metric == "prompt_computed" or found.low is None:
+        return ""
+    if found.n_repeats < MIN_STARTS:
+        return "one repeat, so one start of an engine, cannot tell a layer from a slow start; ask for 3 repeats"
+    if found.n_starts < MIN_STARTS:
+        return f"{found.n_repeats} repeats on one start of an engine cannot tell a layer from a slow start; {_FRESH}"
+    if found.over == TASKS and (found.block_df is None or found.block_df < MIN_BLOCK_DF):
+        enough = 1 + math.ceil(MIN_BLOCK_DF / (found.block_arms - 1))
+        have = f"{found.block_arms} arms with {found.n_repeats} repeats"
+        return f"{have} cannot show what starts of an engine differ by; ask for {enough} repeats"
+    return ""
+
+
+_FRESH = "measure in random order (a seed), on engines that the run starts itself"
+
+
+def _of_starts(found: Comparison) -> list[str]:
+    """What the starts of engines leave out of the interval."""
+    said = []
+    if _blind(found) and found.n_starts < MIN_STARTS:
+        one = "One repeat" if found.n_repeats < MIN_STARTS else "One start of an engine for all repeats of an arm"
+        said.append(f"{one}: what differs between two starts of an engine is not in the interval.")
+    elif found.n_starts < found.n_repeats and found.low is not None and found.metric != "prompt_computed":
+        few = f"Only {found.n_starts} starts of an engine in {found.n_repeats} repeats"
+        said.append(f"{few}, so the interval is too narrow.")
+    if found.shared and found.metric != "prompt_computed":
+        arms = ", ".join(f"{one} and {other}" for one, other in found.shared)
+        said.append(f"Arms that shared a start of an engine, so that starts seem to differ less: {arms}.")
+    return said
 
 
 def _scope(found: Comparison, corrected: bool) -> str:

@@ -22,6 +22,7 @@ from labkit.analysis.effect_words import level, method, note, smallest, verdict
 from labkit.analysis.joules import joule_costs
 from labkit.analysis.paired import measured_arms
 from labkit.analysis.requests import METRICS, Metric, request_costs, sent
+from labkit.analysis.starts import starts_of
 from labkit.analysis.tables import typed_frame
 from labkit.core.records import Cache
 
@@ -76,10 +77,10 @@ def _comparisons(
     steps, chunks = sent(steps, cache, condition), sent(chunks, cache, condition)
     if steps.empty:
         return []
-    arms, found = list(map(str, steps["arm"].unique())), []
+    arms, starts, found = list(map(str, steps["arm"].unique())), starts_of(steps), []
     for metric in METRICS:
         costs = joule_costs(joules, steps) if metric == "joules" else request_costs(steps, chunks, metric)
-        found += compared(metric, costs, contrasts(measured_arms(costs), arms))
+        found += compared(metric, costs, contrasts(measured_arms(costs), arms), starts)
     return found
 
 
@@ -94,7 +95,7 @@ def _columns(found: Comparison, p_holm: float | None, family: int) -> dict[str, 
     headline = found.metric in HEADLINE
     needed = smallest(found, level(found, family, headline))
     return {
-        **{name: value for name, value in vars(found).items() if name not in ("gain", "low", "high")},
+        **{name: value for name, value in vars(found).items() if name not in ("gain", "low", "high", "shared")},
         **{name: _ratio(getattr(found, name)) for name in ("gain", "low", "high")},
         "p_holm": p_holm,
         "headline": headline,

@@ -40,6 +40,7 @@ class BlockNoise:
     rest_df: int
     tasks: int
     repeats: int
+    arms: int
 
     @property
     def between(self) -> Floats:
@@ -75,6 +76,7 @@ def block_noise(cells: Floats) -> BlockNoise | None:
         rest_df=rest_df,
         tasks=tasks,
         repeats=repeats,
+        arms=arms,
     )
 
 

@@ -70,6 +70,15 @@ def measured_arms(costs: pd.DataFrame) -> list[str]:
     return [arm.label for arm in ARMS if arm.label in there]
 
 
+def repeated(costs: pd.DataFrame, arms: Sequence[str]) -> list[str]:
+    """Of these arms those with a value in two repeats or more; all of them where none has.
+
+    An arm that ended in its first repeat would leave no repeat that all arms have.
+    """
+    repeats = costs[costs["cost"].notna()].groupby("arm")["repeat"].nunique()
+    return [arm for arm in arms if repeats.get(arm, 0) > 1] or list(arms)
+
+
 def pairs(costs: pd.DataFrame, arms: Sequence[str], summed: bool = False) -> Pairs:
     """Pair the rows of `request_costs` over `arms`.
 

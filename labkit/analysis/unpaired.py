@@ -9,6 +9,7 @@ from statsmodels.stats.weightstats import CompareMeans, DescrStatsW
 from labkit.analysis.comparisons import TASKS, Comparison
 from labkit.analysis.effect_words import TOO_FEW
 from labkit.analysis.requests import PASS, Metric
+from labkit.analysis.starts import Starts
 from labkit.analysis.tables import Floats, floats
 
 UNPAIRED = "Welch's t on task means of logs"
@@ -17,7 +18,7 @@ _EXACT = 1e-12
 _REQUEST = ["task", "recording", "agent", "turn"]
 
 
-def unpaired(metric: Metric, costs: pd.DataFrame, a: str, b: str) -> Comparison:
+def unpaired(metric: Metric, costs: pd.DataFrame, starts: Starts, a: str, b: str) -> Comparison:
     """Arm `b` against arm `a` of `request_costs`, on the log scale. `n_*`: of the smaller side."""
     sides = [costs[(costs["arm"] == arm) & costs["cost"].notna()] for arm in (a, b)]
     one, two = (_task_means(side, summed=metric == "prompt_computed") for side in sides)
@@ -28,6 +29,7 @@ def unpaired(metric: Metric, costs: pd.DataFrame, a: str, b: str) -> Comparison:
         n_requests=min(len(side[_REQUEST].drop_duplicates()) for side in sides),
         n_tasks=min(len(one), len(two)),
         n_repeats=min(side["repeat"].nunique() for side in sides),
+        n_starts=min(starts.fewest([arm], set(side["repeat"])) for arm, side in zip((a, b), sides, strict=True)),
     )
     return _estimated(counted, one, two) if len(one) and len(two) else counted
 
@@ -60,10 +62,15 @@ def _estimated(counted: Comparison, one: Floats, two: Floats) -> Comparison:
     return Comparison(**{**vars(counted), **numbers, "gain": gain, "over": TASKS})
 
 
+_STARTS = "not the same requests, and what starts of an engine differ by is not in the interval"
+
+
 def unpaired_verdict(found: Comparison, said: str) -> str:
     """`said`: the verdict as of pairs. Without an interval the reason is another one."""
-    if found.gain is None or found.low is not None:
+    if found.gain is None:
         return said
+    if found.low is not None:
+        return said if found.metric == "prompt_computed" else f"{TOO_FEW}: {_STARTS}"
     return f"{TOO_FEW}: not the same requests, and no interval without two tasks in each run, and spread between them"
 
 

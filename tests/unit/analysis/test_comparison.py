@@ -14,7 +14,7 @@ from labkit.core.records import ChunkRecord
 
 
 def run(
-    scale: float = 1.0, tasks: int = 6, turns: int = 3, recording: str = "r", repeats: int = 3, **changes: object
+    scale: float = 1.0, tasks: int = 6, turns: int = 3, recording: str = "r", repeats: int = 4, **changes: object
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Every time is scale x turn x (1 + task / 5) x a part of it; 12 chunks of the same gap."""
     made = []
@@ -107,8 +107,8 @@ def test_warmup_and_failures_have_no_part():
     broken = steps.assign(error=steps["error"].where(steps["turn"] != 2, "HTTP 500"))
     row = compare(steps, chunks, broken, chunks).set_index("metric").loc["e2e_s"]
     assert row["n_requests"] == 12
-    assert row["n_left_out"] == 18
-    assert (row["n_a"], row["n_b"]) == (54, 36)
+    assert row["n_left_out"] == 24
+    assert (row["n_a"], row["n_b"]) == (72, 48)
     assert compare(steps.assign(warmup=True), chunks, steps, chunks).empty
 
 
@@ -148,3 +148,18 @@ class TestSameRequests:
             ("other", False, "only in B"),
             ("r", False, "only in A"),
         ]
+
+
+def test_two_runs_of_two_repeats_are_too_few_and_a_start_that_both_used_is_said():
+    row = compare(*run(2.0, repeats=2), *run(1.0, repeats=2)).set_index("metric").loc["e2e_s"]
+    assert row["verdict"].startswith("too few to tell: 2 arms with 2 repeats cannot show")
+    assert "starts seem to differ less: run A and run B." in row["note"]  # the builder names starts alike
+    (steps, chunks) = run(1.0)
+    other = compare(*run(2.0), steps.assign(engine=steps["engine"] + " of B"), chunks).set_index("metric").loc["e2e_s"]
+    assert (other["verdict"], "shared a start" in other["note"]) == ("better", False)
+
+
+def test_unpaired_times_have_no_verdict_however_clear_they_look():
+    row = compare(*run(9.0), *run(1.0, recording="other")).set_index("metric").loc["e2e_s"]
+    assert row["low"] > 1
+    assert row["verdict"].startswith("too few to tell: not the same requests, and what starts")

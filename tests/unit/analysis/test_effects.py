@@ -272,3 +272,53 @@ def test_swapping_a_layers_arms_turns_its_gain_round(seed):
         assert turned.loc[term].gain == pytest.approx(found.loc[term].gain ** sign)
         ends = turned.loc[term][["low", "high"] if sign > 0 else ["high", "low"]]
         assert (ends**sign).tolist() == pytest.approx(found.loc[term][["low", "high"]].tolist())
+
+
+def test_repeats_on_one_start_of_an_engine_cannot_tell_times_but_can_tell_tokens():
+    shared = [replace(step, engine=step.arm) for step in planted(repeats=3, noise=noisy())]
+    found = table(shared)
+    row = found.loc[("e2e_s", "prefix_caching")]
+    assert (row.n_repeats, row.n_starts) == (3, 1)
+    assert row.verdict.startswith("too few to tell: 3 repeats on one start of an engine")
+    assert "One start of an engine for all repeats" in row.note
+    assert found.loc[("prompt_computed", "prefix_caching")].verdict.startswith("better")
+    one = table([step for step in shared if step.task == "t0"]).loc[("e2e_s", "prefix_caching")]
+    assert (one.over, one.n_starts) == ("repeats of one task", 1)
+    assert one.verdict.startswith("too few to tell: 3 repeats on one start of an engine")
+
+
+def test_one_arm_on_one_start_is_enough_to_blind_its_contrasts():
+    steps = [replace(step, engine="kept") if step.arm == "spec" else step for step in planted(repeats=3)]
+    gains = arm_gains(frame_of(steps), NONE).set_index(["metric", "arm"]).loc["e2e_s"]
+    assert gains["n_starts"].to_dict() == {arm: 1 if arm == "spec" else 3 for arm in ALL[1:]}
+    assert gains.loc["spec"].verdict.startswith("too few to tell: 3 repeats on one start")
+    assert gains.loc["prefix"].verdict.startswith("better")
+
+
+def test_arms_that_share_a_start_are_named():
+    steps = [
+        replace(step, engine="both") if step.arm in ("base", "prefix") and step.repeat == 0 else step
+        for step in planted(repeats=3)
+    ]
+    row = table(steps).loc[("e2e_s", "speculation")]
+    assert "shared a start of an engine, so that starts seem to differ less: base and prefix." in row.note
+    assert "shared a start" not in table(planted(repeats=3)).loc[("e2e_s", "speculation")].note
+
+
+@pytest.mark.parametrize(("arms", "repeats", "needed"), [(2, 2, 4), (2, 3, 4), (3, 2, 3)])
+def test_few_arms_with_few_repeats_cannot_show_what_starts_differ_by(arms, repeats, needed):
+    names = ("base", "prefix", "spec")[:arms]
+    row = table(planted(arms=names, repeats=repeats, noise=noisy())).loc[("e2e_s", "prefix_caching")]
+    assert row.verdict == (
+        f"too few to tell: {arms} arms with {repeats} repeats cannot show what starts of an engine differ by; "
+        f"ask for {needed} repeats"
+    )
+    enough = table(planted(arms=names, repeats=needed, noise=noisy())).loc[("e2e_s", "prefix_caching")]
+    assert enough.verdict.startswith("better")
+
+
+def test_an_engine_of_its_own_for_some_repeats_alone_is_said():
+    steps = [replace(step, engine=f"{step.arm}-0") if step.repeat < 2 else step for step in planted(repeats=3)]
+    row = table(steps).loc[("e2e_s", "prefix_caching")]
+    assert (row.n_repeats, row.n_starts) == (3, 2)
+    assert "Only 2 starts of an engine in 3 repeats, so the interval is too narrow." in row.note
