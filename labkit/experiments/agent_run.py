@@ -20,7 +20,7 @@ from labkit.core.errors import BadInput
 from labkit.core.progress import OnProgress, silent
 from labkit.experiments.agent_asked import AgentAsked, header_of, place_of
 from labkit.experiments.agent_model import Recorder, model_of
-from labkit.experiments.sampling import sampled
+from labkit.experiments.sampling import engine_sampled, sampled
 from labkit.experiments.serving import EngineProvider, Served
 from labkit.store.fingerprint import host_fingerprint
 from labkit.store.runs import Run, RunStore, RunWriter
@@ -54,7 +54,7 @@ async def run_live(
     store = store or RunStore(clock=clock)
     with store.create("agent", asked.to_dict(), {**host_fingerprint(), **engines}) as writer:
         on_created(writer.folder)
-        async with sampled(writer, clock), _served(asked, provider, writer, on_progress) as served:
+        async with sampled(writer, clock), _served(asked, provider, writer, on_progress, clock) as served:
             outcome, recording = await attempt(asked, task, served, writer, on_step, clock)
         writer.event("outcome", **dataclasses.asdict(outcome))
         writer.finish("partial" if outcome.stop_reason == "error" else "done", outcome.error or "")
@@ -73,7 +73,7 @@ def task_of(asked: AgentAsked) -> Task:
 
 @asynccontextmanager
 async def _served(
-    asked: AgentAsked, provider: EngineProvider, writer: RunWriter, on_progress: OnProgress
+    asked: AgentAsked, provider: EngineProvider, writer: RunWriter, on_progress: OnProgress, clock: Clock
 ) -> AsyncIterator[Served | None]:
     if not asked.with_engine:
         yield None
@@ -82,7 +82,8 @@ async def _served(
         served = await provider.serve(arm_named(asked.arm), on_progress)
         writer.event("serving", arm=asked.arm, repeat=0, **served.facts())
         with provider.locked(served, writer.id):
-            yield served
+            async with engine_sampled(writer, served, clock):
+                yield served
     finally:
         writer.event("closed", engines_left_up=await provider.close(keep=asked.keep))
 

@@ -15,6 +15,7 @@ from labkit.experiments.meter import Meter
 from labkit.experiments.one_agent import measure_pass
 from labkit.experiments.rows import rows_of
 from labkit.experiments.salts import Salts
+from labkit.experiments.sampling import engine_sampled
 from labkit.experiments.sending import send
 from labkit.experiments.serving import Served
 from labkit.experiments.session import Session
@@ -35,7 +36,10 @@ async def measure(session: Session, number: int) -> None:
     try:
         served = await _serve(session, block, number)
         with session.provider.locked(served, session.writer.id), kept_logs(served, session.writer.log_dir):
-            async with EngineClient(served.base_url, served.model, session.clock) as client:
+            async with (
+                EngineClient(served.base_url, served.model, session.clock) as client,
+                engine_sampled(session.writer, served, session.clock),
+            ):
                 await _warm_up(session, block, served, client)
                 await _timed(session, number, served, client)
     except EngineBusy:

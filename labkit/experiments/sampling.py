@@ -1,6 +1,7 @@
 """The machine's and the client's own health, sampled beside the whole run: the lab measures itself.
 
-Energy too, where this machine lets it be read; where it does not, the run says why.
+Energy too, where this machine lets it be read; where it does not, the run says why. And the gauges of the engine that
+is served, block by block: by a sampler of its own, so that an engine that hangs makes no hole in the others' samples.
 """
 
 from __future__ import annotations
@@ -10,10 +11,12 @@ from contextlib import asynccontextmanager, contextmanager
 
 from labkit.core.clock import Clock
 from labkit.experiments.at_rest import measure_at_rest
+from labkit.experiments.serving import Served
 from labkit.store.runs import RunWriter
 from labkit.telemetry.client_health import ClientHealth
 from labkit.telemetry.devices import EnergySource
 from labkit.telemetry.energy import find_energy
+from labkit.telemetry.engine_source import EngineSource
 from labkit.telemetry.host import HostSource
 from labkit.telemetry.sampler import Sampler
 from labkit.telemetry.source import Source
@@ -31,6 +34,20 @@ async def sampled(writer: RunWriter, clock: Clock) -> AsyncIterator[None]:
             sources: list[Source] = [HostSource(), client, *energy]
             async with Sampler(writer.id, sources, writer.samples, t0=writer.t0, clock=clock, on_event=writer.event):
                 yield
+
+
+@asynccontextmanager
+async def engine_sampled(
+    writer: RunWriter, served: Served, clock: Clock, interval_s: float = 1.0
+) -> AsyncIterator[None]:
+    """Samples of each process of this engine go into the run while the block lasts.
+
+    A page that cannot be read is an event and nulls, and never stops the run.
+    """
+    sources = [EngineSource(f"{served.engine}/{role}", url) for role, url in served.metrics.items()]
+    told = {"t0": writer.t0, "clock": clock, "on_event": writer.event}
+    async with Sampler(writer.id, sources, writer.samples, interval_s=interval_s, **told):
+        yield
 
 
 @contextmanager

@@ -1,12 +1,23 @@
-"""One engine process's /metrics page as a source of samples: the raw, growing values and the gauges."""
+"""One engine process's gauges as a source of samples: how full its KV cache is, how many requests run and wait.
+
+Read while requests stream, so that it must cost next to nothing. vLLM takes 5 ms to write its page of 58 KB, and the
+lab 2 ms to parse it, in which no chunk is sent or stamped. With a slash, `/metrics/` is prometheus_client's own
+application, which writes only the series that are named: half a millisecond in all. Growing values are not sampled: the
+meter reads them around each step.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from labkit.telemetry.engine_metrics import scrape
-from labkit.telemetry.names import SAMPLED
+import aiohttp
+
+from labkit.core.errors import EngineError
+from labkit.telemetry.engine_metrics import Snapshot, scrape
+from labkit.telemetry.names import GAUGES
 from labkit.telemetry.source import Reading
+
+_ONLY = "&".join(f"name[]={series.name}" for series in GAUGES)
 
 
 class EngineSource:
@@ -14,9 +25,20 @@ class EngineSource:
 
     def __init__(self, name: str, url: str) -> None:
         self.name = name
-        self.url = url
+        self._whole = url
+        self._url = f"{url.rstrip('/')}/?{_ONLY}"
 
     async def read(self) -> Sequence[Reading]:
-        page = await scrape(self.url)
-        values = ((series, page.value(series)) for series in SAMPLED)
+        page = await self._page()
+        values = ((series, page.value(series)) for series in GAUGES)
         return [Reading(series.title, series.unit, value) for series, value in values if value is not None]
+
+    async def _page(self) -> Snapshot:
+        """The named series; of a server that does not know this address the whole page, from then on."""
+        try:
+            return await scrape(self._url)
+        except EngineError as error:
+            if self._url == self._whole or not isinstance(error.__cause__, aiohttp.ClientResponseError):
+                raise
+        self._url = self._whole
+        return await scrape(self._url)

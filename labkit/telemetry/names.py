@@ -70,5 +70,4 @@ TIMES: Final[dict[str, Series]] = {
 """Seconds that only grow, summed over finished requests (transfers: over transfers)."""
 
 GAUGES: Final = (Series(RUNNING, "requests"), Series(WAITING, "requests"), Series(KV_USAGE, "1"))
-SAMPLED: Final = (*GAUGES, *COUNTS.values(), *TIMES.values())
 """What the sampler keeps of a page."""

@@ -21,6 +21,8 @@ class Core:
     slots: asyncio.Semaphore
     forward: asyncio.Lock
     """Held by the one prefill that runs under `serial_prefill`; fair, so waiters go in order."""
+    blocks: int = 0
+    """Those that prompts of running requests take."""
 
     @classmethod
     def new(cls, dials: FakeDials) -> Core:
@@ -31,12 +33,18 @@ class Core:
         """The engine for one forward pass: at once, or under `serial_prefill` after the prefills before it."""
         return self.forward if self.dials.serial_prefill else nullcontext()
 
+    def take(self, blocks: int) -> None:
+        """So many blocks more are in use, or fewer."""
+        self.blocks += blocks
+        self.metrics.kv_usage.set(self.blocks / self.dials.num_blocks)
+
 
 class Slot:
-    """A place among the running requests; counted as waiting until it is there."""
+    """A place among the running requests, and the blocks of a prompt; counted as waiting until it is there."""
 
-    def __init__(self, core: Core) -> None:
+    def __init__(self, core: Core, tokens: int) -> None:
         self._core = core
+        self._blocks = -(-tokens // core.dials.block_size)
 
     async def __aenter__(self) -> None:
         self._core.metrics.waiting.inc()
@@ -45,7 +53,9 @@ class Slot:
         finally:
             self._core.metrics.waiting.dec()
         self._core.metrics.running.inc()
+        self._core.take(self._blocks)
 
     async def __aexit__(self, *_: object) -> None:
         self._core.metrics.running.dec()
+        self._core.take(-self._blocks)
         self._core.slots.release()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from itertools import pairwise
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -30,9 +31,9 @@ class FakeMetrics:
         self._counters()
         self._histograms()
 
-    def text(self) -> bytes:
-        """The exposition in Prometheus text format."""
-        return generate_latest(self.registry)
+    def text(self, named: Sequence[str] = ()) -> bytes:
+        """The exposition in Prometheus text format, of these series alone where any is named."""
+        return generate_latest(self.registry.restricted_registry(named) if named else self.registry)
 
     def value(self, name: str, **labels: str) -> float:
         """One sample, 0 when there is none."""

@@ -63,6 +63,7 @@ class FakeEngine:
         app = web.Application(client_max_size=64 * 2**20)
         app.router.add_get("/health", self._health)
         app.router.add_get("/metrics", self._metrics)
+        app.router.add_get("/metrics/", self._metrics)
         app.router.add_get("/v1/models", self._models)
         app.router.add_post("/tokenize", self._tokenize)
         app.router.add_post("/reset_prefix_cache", self._reset)
@@ -73,8 +74,10 @@ class FakeEngine:
     async def _health(self, _: web.Request) -> web.Response:
         return web.Response()
 
-    async def _metrics(self, _: web.Request) -> web.Response:
-        return web.Response(body=self._core.metrics.text(), headers={"Content-Type": "text/plain; version=0.0.4"})
+    async def _metrics(self, request: web.Request) -> web.Response:
+        """As vLLM: with a slash only the series that are named, where any is."""
+        named = request.query.getall("name[]", []) if request.path.endswith("/") else []
+        return web.Response(body=self._core.metrics.text(named), headers={"Content-Type": "text/plain; version=0.0.4"})
 
     async def _models(self, _: web.Request) -> web.Response:
         card = {"id": self.model, "object": "model", "owned_by": "fake", "max_model_len": self.dials.max_model_len}

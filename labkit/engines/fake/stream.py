@@ -38,7 +38,7 @@ class Stream:
         self._arrived = time.monotonic()
         reason = "abort"
         try:
-            async with Slot(self.core):
+            async with Slot(self.core, len(self._prompt)):
                 reason = await self._generate(request)
         except ConnectionError:
             pass  # the client left between two events

@@ -4,14 +4,21 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
+import aiohttp
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+
 from labkit.core.chat import ChatRequest
 from labkit.core.clock import FakeClock
 from labkit.core.records import SampleRecord
 from labkit.engines.client import EngineClient
 from labkit.engines.fake import FakeDials, FakeEngine
 from labkit.telemetry.engine_source import EngineSource
+from labkit.telemetry.names import KV_USAGE
 from labkit.telemetry.sampler import Sampler
 from labkit.telemetry.source import Reading
+
+PAGE = "# TYPE vllm:kv_cache_usage_perc gauge\nvllm:kv_cache_usage_perc 0.25\n# TYPE vllm:x counter\nvllm:x_total 1\n"
 
 
 class Scripted:
@@ -104,16 +111,42 @@ async def test_a_late_round_is_skipped_and_not_made_up_for() -> None:
 
 
 async def test_an_engines_page_as_samples() -> None:
+    """A prompt of 10 tokens (7 and 3 marks) in blocks of 4, of which there are 32."""
     kept = Kept()
-    async with FakeEngine(FakeDials(reply_tokens=5)) as engine, EngineClient(engine.base_url, engine.model) as model:
+    dials = FakeDials(ttft_s=0.4, block_size=4, num_blocks=32, reply_tokens=5)
+    async with FakeEngine(dials) as engine, EngineClient(engine.base_url, engine.model) as model:
         rounds = sampler(kept, EngineSource("e1/engine", f"{engine.base_url}/metrics"))
-        await model.chat(ChatRequest(messages=[{"role": "user", "content": "hi"}]))
+        asking = asyncio.create_task(model.chat(ChatRequest(messages=[{"role": "user", "content": "a" * 28}])))
+        await asyncio.sleep(0.2)
+        await rounds.sample()
+        await asking
         await rounds.sample()
     await rounds.sample()
-    alive, dead = ({sample.name: sample.value for sample in each} for each in kept.rounds)
-    assert alive["vllm:generation_tokens_total"] == 5
-    assert alive['vllm:prompt_tokens_by_source_total{source="local_compute"}'] == 4
-    assert "vllm:spec_decode_num_drafts_total" not in alive
-    assert set(dead) == set(alive)
-    assert set(dead.values()) == {None}
-    assert {sample.unit for sample in kept.rounds[0]} == {"tokens", "requests", "1", "s", "preemptions"}
+    busy, free, dead = ({sample.name: sample.value for sample in each} for each in kept.rounds)
+    assert busy == {"vllm:num_requests_running": 1, "vllm:num_requests_waiting": 0, KV_USAGE: 3 / 32}
+    assert free == {"vllm:num_requests_running": 0, "vllm:num_requests_waiting": 0, KV_USAGE: 0}
+    assert dead == dict.fromkeys(busy)
+    assert {sample.unit for sample in kept.rounds[0]} == {"requests", "1"}
+
+
+async def test_of_a_page_only_the_named_series_are_asked_for() -> None:
+    asked: list[str] = []
+
+    async def page(request: web.Request) -> web.Response:
+        asked.append(request.path)
+        if request.path.endswith("/"):
+            raise web.HTTPNotFound
+        return web.Response(text=PAGE)
+
+    async with FakeEngine(FakeDials()) as engine, aiohttp.ClientSession(engine.base_url) as session:
+        answer = await session.get("/metrics/?name[]=vllm:num_requests_running")
+        lines = [line for line in (await answer.text()).splitlines() if not line.startswith("#")]
+    assert [line.partition("{")[0] for line in lines] == ["vllm:num_requests_running"]
+
+    app = web.Application()
+    app.router.add_get("/metrics{slash:/?}", page)
+    async with TestServer(app) as server:  # a server that does not know the address with the slash
+        whole = EngineSource("e2/engine", str(server.make_url("/metrics")))
+        for _ in range(2):
+            assert [(reading.name, reading.value) for reading in await whole.read()] == [(KV_USAGE, 0.25)]
+    assert asked == ["/metrics/", "/metrics", "/metrics"]
