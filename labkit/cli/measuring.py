@@ -102,9 +102,16 @@ def provider(
     if not attached:
         return FleetProvider(Fleet(), profile, spec_method=spec_method, strict=strict)
     named = dict(_pair(text) for text in attached)
-    block_size = named.pop("block_size", None)
+    block_size = _block_size(named.pop("block_size", ""))
     model = named.pop("model", profile.model.served)
-    return StaticProvider(named, model, int(block_size) if block_size else None, salted=not strict)
+    return StaticProvider(named, model, block_size, salted=not strict)
+
+
+def _block_size(text: str) -> int | None:
+    """Raises BadInput for what is no number of tokens; None where nothing is said."""
+    if text and (not text.isdecimal() or int(text) == 0):
+        raise BadInput("attach", f"block_size={text}", "block_size=N, N tokens: a whole number above 0")
+    return int(text) if text else None
 
 
 def _pair(text: str) -> tuple[str, str]:
