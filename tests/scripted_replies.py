@@ -7,11 +7,13 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
 from labkit.agents.loop import Loop
+from labkit.agents.requests import RequestBuilder
 from labkit.agents.scripted import Script, ScriptedModel, load_script
 from labkit.agents.steps import Step
 from labkit.agents.tasks import load_task
 from labkit.agents.tools import Toolbox
 from labkit.engines.fake import FakeReply
+from labkit.experiments.live_warmup import live_warmup
 
 Replies = tuple[FakeReply, ...]
 
@@ -26,6 +28,12 @@ def solving(task: str) -> Replies:
 def giving_up(task: str = "evict-one-late") -> Replies:
     """A plan, `finish`, an answer: three steps that change nothing."""
     return _said(task, Script())
+
+
+def warming(*tasks: str) -> Replies:
+    """An answer to each request that warms an engine up for live agents at these tasks."""
+    steps = live_warmup([load_task(task) for task in tasks], RequestBuilder()).steps
+    return (FakeReply(content="fox"),) * len(steps)
 
 
 def _said(name: str, script: Script) -> Replies:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 
 import pandas as pd
 
-from labkit.analysis.outcomes import pairs
+from labkit.analysis.outcomes import paired, pairs
 from labkit.analysis.success import SuccessRow, non_inferior
 
 NOTHING_SOLVED = "too few to tell: neither arm solved anything, so these tasks cannot show a loss with this model"
@@ -16,7 +17,8 @@ def confirmation(outcomes: pd.DataFrame, against: str, arm: str, margin: float) 
     """Success of `arm` beside that of `against`, paired by task and seed; `outcomes`: a table of OutcomeRow.
 
     The interval is about further attempts at these tasks, not about other tasks. An attempt without its partner (the
-    other arm was cut short) is left out. Raises BadInput for a margin outside 0 to 1.
+    run was cut short) is left out; one that an arm never ran, since it was given up, is not solved. Raises BadInput for
+    a margin outside 0 to 1.
     """
     base, other = pairs(outcomes, against, arm)
     found = non_inferior(base, other, margin, paired=True)
@@ -25,8 +27,25 @@ def confirmation(outcomes: pd.DataFrame, against: str, arm: str, margin: float) 
     return found
 
 
-def in_words(found: SuccessRow, against: str, arm: str) -> str:
-    """The verdict with the difference, its interval and n; without a full stop."""
+def in_words(found: SuccessRow, against: str, arm: str, outcomes: pd.DataFrame) -> str:
+    """The verdict with the difference, its interval and n, and what never ran; without a full stop.
+
+    `outcomes`: the table that `found` was made from.
+    """
+    return "; ".join([_verdict(found, against, arm), *_never_ran(outcomes, against, arm)])
+
+
+def _never_ran(outcomes: pd.DataFrame, against: str, arm: str) -> Iterator[str]:
+    both = paired(outcomes, against, arm)
+    for label in (against, arm):
+        n = int((~both[(label, "ran")]).sum())
+        if n == 1:
+            yield f"1 attempt of {label} never ran and counts as not solved"
+        elif n:
+            yield f"{n} attempts of {label} never ran and count as not solved"
+
+
+def _verdict(found: SuccessRow, against: str, arm: str) -> str:
     said = f"{arm} against {against}: {found.verdict}"
     if found.difference is None or found.low is None or found.high is None:
         return said

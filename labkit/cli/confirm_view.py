@@ -30,7 +30,7 @@ def show(run: Run, console: Console, *, as_json: bool = False) -> None:
     found = confirmation(attempts, asked.against, asked.arm, asked.margin)
     if len(attempts):
         console.print(solved_view(solved(attempts)))
-    console.print(f"{in_words(found, asked.against, asked.arm)}.", highlight=False, soft_wrap=True)
+    console.print(f"{in_words(found, asked.against, asked.arm, attempts)}.", highlight=False, soft_wrap=True)
     ending(run, console)
     if as_json:
         arms = json.loads(solved(attempts).to_json(orient="records"))

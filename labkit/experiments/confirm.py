@@ -7,41 +7,29 @@ are not paired with it; success is, by task and seed.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
+from labkit.agents.requests import RequestBuilder
 from labkit.core.arms import Arm
 from labkit.core.clock import Clock, SystemClock
 from labkit.core.errors import EngineBusy, EngineError
-from labkit.core.progress import OnProgress, Progress, silent
+from labkit.core.progress import OnProgress, silent
+from labkit.engines.client import EngineClient
+from labkit.experiments.agent_asked import place_of
 from labkit.experiments.agent_run import AgentAsked, attempt, task_of
+from labkit.experiments.alive import check_alive
 from labkit.experiments.confirm_asked import ConfirmAsked
+from labkit.experiments.confirm_trial import Trial
 from labkit.experiments.keep_logs import kept_logs
+from labkit.experiments.live_warmup import live_warmup
 from labkit.experiments.sampling import sampled
 from labkit.experiments.serving import EngineProvider, Served
+from labkit.experiments.warming import warm_up
+from labkit.experiments.warmup import TASK
 from labkit.store.fingerprint import host_fingerprint
-from labkit.store.runs import Run, RunStore, RunWriter
-
-
-@dataclass
-class _Trial:
-    """One confirmation under way. Mutable: `done` attempts, and what could not be served."""
-
-    asked: ConfirmAsked
-    provider: EngineProvider
-    writer: RunWriter
-    clock: Clock
-    on_progress: OnProgress
-    done: int = 0
-    refused: dict[str, str] = dataclasses.field(default_factory=dict)
-
-    def say(self, stage: str, message: str = "") -> None:
-        total = len(self.asked.order()) * len(self.asked.task_names)
-        left = self.writer.now() / self.done * (total - self.done) if self.done else None
-        told = Progress(stage=stage, message=message, done=self.done, total=total, eta_s=left)
-        self.writer.event("progress", **dataclasses.asdict(told))
-        self.on_progress(told)
+from labkit.store.runs import Run, RunStore
 
 
 async def run_confirm(
@@ -55,21 +43,22 @@ async def run_confirm(
 ) -> Run:
     """Let agents work at every task in both arms. Raises BadInput, UnknownName and WeightsError before there is a run.
 
-    Each attempt leaves an `outcome` event with its arm, task and attempt. An arm that cannot be served is noted.
+    Each block warms its engine up first. Each attempt leaves an `outcome` event with its arm, task and attempt. An arm
+    that cannot be served is noted; one whose engine dies is given up, and what it never tried is not solved.
     """
     clock = clock or SystemClock()
     order, store = asked.checked().order(), store or RunStore(clock=clock)
     fingerprint = {**host_fingerprint(), **provider.fingerprint([arm for arm, _ in order])}
     with store.create("confirm", asked.to_dict(), fingerprint) as writer:
         on_created(writer.folder)
-        trial = _Trial(asked, provider, writer, clock, on_progress)
+        trial = Trial(asked, provider, writer, clock, on_progress)
         async with sampled(writer, clock):
             await _through(trial)
-        writer.finish("partial" if trial.refused else "done", _note(trial.refused))
+        writer.finish("partial" if trial.refused else "done", trial.note())
     return store.open(writer.id)
 
 
-async def _through(trial: _Trial) -> None:
+async def _through(trial: Trial) -> None:
     keep = False
     try:
         for arm, number in trial.asked.order():
@@ -79,21 +68,27 @@ async def _through(trial: _Trial) -> None:
         trial.writer.event("closed", engines_left_up=await trial.provider.close(keep=keep))
 
 
-async def _block(trial: _Trial, arm: Arm, number: int) -> None:
+async def _block(trial: Trial, arm: Arm, number: int) -> None:
     """Every task once in this arm. Raises EngineBusy."""
-    if arm.label in trial.refused:
-        return
     try:
-        served = await trial.provider.serve(arm, trial.on_progress)
-        trial.writer.event("serving", arm=arm.label, repeat=number, **served.facts())
-        with trial.provider.locked(served, trial.writer.id), kept_logs(served, trial.writer.log_dir):
-            for name in trial.asked.task_names:
-                await _try(trial, served, _asked(trial.asked, arm, name, number))
+        if arm.label not in trial.refused:
+            await _served(trial, arm, number)
     except EngineBusy:
         raise
     except EngineError as error:
-        trial.refused[arm.label] = error.message
-        trial.writer.event("refused", arm=arm.label, repeat=number, message=error.message, hint=error.hint)
+        trial.give_up(arm, number, error)
+    if arm.label in trial.refused:
+        trial.pass_over(arm, number)
+
+
+async def _served(trial: Trial, arm: Arm, number: int) -> None:
+    served = await trial.provider.serve(arm, trial.on_progress)
+    trial.writer.event("serving", arm=arm.label, repeat=number, **served.facts())
+    attempts = [_asked(trial.asked, arm, name, number) for name in trial.asked.task_names]
+    with trial.provider.locked(served, trial.writer.id), kept_logs(served, trial.writer.log_dir):
+        await _warm_up(trial, served, attempts)
+        for each in attempts:
+            await _try(trial, served, each)
 
 
 def _asked(asked: ConfirmAsked, arm: Arm, task: str, number: int) -> AgentAsked:
@@ -109,15 +104,29 @@ def _asked(asked: ConfirmAsked, arm: Arm, task: str, number: int) -> AgentAsked:
     )
 
 
-async def _try(trial: _Trial, served: Served, asked: AgentAsked) -> None:
+async def _warm_up(trial: Trial, served: Served, attempts: Sequence[AgentAsked]) -> None:
+    """Send what is thrown away; the first attempt is to pay for nothing that the others find done."""
+    first, tasks = attempts[0], [task_of(each) for each in attempts]
+    trial.say(f"warming up {first.arm}")
+    builder = RequestBuilder(tool_mode=first.tool_mode, temperature=first.temperature, seed=first.seed)
+    place = place_of(first, tasks[0], served, trial.writer)
+    async with EngineClient(served.base_url, served.model, trial.clock) as client:
+        await warm_up(
+            live_warmup(tasks, builder),
+            served,
+            client,
+            place=dataclasses.replace(place, task=TASK, recording=TASK, warmup=True),
+            writer=trial.writer,
+            clock=trial.clock,
+            after_failure=partial(check_alive, trial.provider, served),
+        )
+
+
+async def _try(trial: Trial, served: Served, asked: AgentAsked) -> None:
+    """One attempt. One that broke off is not solved, whatever it left; it counts even where its engine has died."""
     trial.say(f"{asked.arm} at {asked.task}", f"attempt {asked.attempt + 1} of {trial.asked.attempts}")
     outcome, _ = await attempt(asked, task_of(asked), served, trial.writer, lambda _: None, trial.clock)
-    if outcome.stop_reason == "error":
-        trial.provider.check(served)
-    facts = {"arm": asked.arm, "task": asked.task, "attempt": asked.attempt, "seed": asked.seed}
-    trial.writer.event("outcome", **facts, **dataclasses.asdict(outcome))
-    trial.done += 1
-
-
-def _note(refused: dict[str, str]) -> str:
-    return "\n".join(f"{arm} not measured: {why}" for arm, why in refused.items())
+    failed = outcome.stop_reason == "error"
+    trial.ended(asked, dataclasses.replace(outcome, reached=False) if failed else outcome)
+    if failed:
+        await check_alive(trial.provider, served)

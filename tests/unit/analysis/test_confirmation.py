@@ -3,15 +3,21 @@
 import pytest
 
 from labkit.analysis.confirmation import NOTHING_SOLVED, confirmation, in_words
-from labkit.analysis.outcomes import OutcomeRow
+from labkit.analysis.outcomes import NEVER_RAN, OutcomeRow, solved
 from labkit.analysis.tables import typed_frame
 
 
 def tried(base: str, arm: str):
-    """One attempt at each task: `+` solved, `-` not, ` ` not tried."""
+    """One attempt at each task: `+` solved, `-` not, `x` never ran since the arm was given up, ` ` not tried."""
     rows = [
         OutcomeRow(
-            arm=label, task=f"t{n}", attempt=0, reached=mark == "+", stop_reason="finished", steps=3, seconds=1.0
+            arm=label,
+            task=f"t{n}",
+            attempt=0,
+            reached=mark == "+",
+            stop_reason=NEVER_RAN if mark == "x" else "finished",
+            steps=3,
+            seconds=None if mark == "x" else 1.0,
         )
         for label, marks in (("base", base), ("spec", arm))
         for n, mark in enumerate(marks)
@@ -48,10 +54,32 @@ def test_an_attempt_without_its_partner_is_left_out_and_an_arm_that_never_ran_is
     assert confirmation(tried("++", "+ "), "base", "spec", 0.1).n_arm == 1
     alone = confirmation(tried("++", "  "), "base", "spec", 0.1)
     assert (alone.n_arm, alone.verdict) == (0, "too few to tell: no task")
-    assert in_words(alone, "base", "spec") == "spec against base: too few to tell: no task"
+    assert in_words(alone, "base", "spec", tried("++", "  ")) == "spec against base: too few to tell: no task"
 
 
 def test_the_sentence_has_difference_interval_and_n():
-    said = in_words(confirmation(tried("+" * 4, "-" + "+" * 3), "base", "spec", 0.1), "base", "spec")
+    table = tried("+" * 4, "-" + "+" * 3)
+    said = in_words(confirmation(table, "base", "spec", 0.1), "base", "spec", table)
     assert "-25 points" in said
     assert "n 4 pairs" in said
+    assert "never ran" not in said
+
+
+def test_what_an_arm_never_ran_is_not_solved_and_is_said():
+    table = tried("+" * 30, "+" * 5 + "x" * 25)
+    found = confirmation(table, "base", "spec", 0.1)
+    assert (found.n_arm, found.difference) == (30, pytest.approx(-25 / 30))
+    assert found.verdict.startswith("worse")
+    said = in_words(found, "base", "spec", table)
+    assert said.endswith("n 30 pairs of attempts); 25 attempts of spec never ran and count as not solved")
+    row = solved(table).set_index("arm").loc["spec"]
+    assert (row["n_solved"], row["n_attempts"], row["n_never_ran"], row["n_cut"]) == (5, 30, 25, 0)
+    assert (row["attempt_s"], row["solved_s"]) == (1.0, 1.0)
+
+
+def test_what_neither_arm_ran_is_no_pair():
+    table = tried("+x x", "xx+x")
+    found = confirmation(table, "base", "spec", 0.1)
+    assert (found.n_base, found.n_arm) == (1, 1)
+    assert "1 attempt of spec never ran and counts as not solved" in in_words(found, "base", "spec", table)
+    assert "attempts of base" not in in_words(found, "base", "spec", table)

@@ -6,7 +6,7 @@ from typing import Any
 
 from labkit.analysis.confirmation import confirmation, in_words
 from labkit.analysis.format import percent, seconds
-from labkit.analysis.outcomes import solved
+from labkit.analysis.outcomes import NEVER_RAN, solved
 from labkit.experiments.confirm_asked import ConfirmAsked
 from labkit.experiments.report.blocks import Block, Code, Grid, Heading, More, Words
 from labkit.experiments.report.english import records, sentence
@@ -21,6 +21,7 @@ _STOPPED = {
     "tokens": "the limit of prompt tokens was reached",
     "seconds": "the limit of seconds was reached",
     "error": "a request failed",
+    NEVER_RAN: "the arm had been given up",
 }
 
 
@@ -48,7 +49,7 @@ def confirmed(material: Material) -> str:
         return ""
     asked = ConfirmAsked.from_dict(material.info.asked)
     found = confirmation(material.outcomes, asked.against, asked.arm, asked.margin)
-    return in_words(found, asked.against, asked.arm)
+    return in_words(found, asked.against, asked.arm, material.outcomes)
 
 
 def _arm(row: dict[str, Any]) -> tuple[str, ...]:
