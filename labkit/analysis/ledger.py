@@ -13,9 +13,10 @@ Wall is from the moment when the step was due to when the next one is: send lag,
 
 Three clocks that know nothing of each other are added here: the client's wall, the server's `e2e` histogram (which
 gives `server`) and the core's times. `other` is the residual, so that the sum holds by construction, and how small it
-is says whether the others are right: `unaccounted_share` is |other| over wall without the tool. More engine time than
-the client saw is counted in `n_over`. A step whose engine said no times, as with several requests at once on a split
-engine, has its wall and null parts.
+is says whether the others are right: `unaccounted_share` is the steps' |other|, summed, over wall without the
+tool, so that steps with too much of it do not make up for those with too little. More engine time than the client saw
+is counted in `n_over`. A step whose engine said no times, as with several requests at once on a split engine, has its
+wall and null parts.
 """
 
 from __future__ import annotations
@@ -29,11 +30,12 @@ import pandas as pd
 from labkit.analysis.arms import in_order
 from labkit.analysis.latency import e2e
 from labkit.analysis.tables import STEP_KEY, Floats, floats, is_finished, measured, numbers, total, typed_frame
-from labkit.core.arms import arm_named
+from labkit.core.arms import ARMS
 from labkit.core.columns import column
 from labkit.core.records import Record
 
 PARTS: Final = ("client_lag", "server", "queue", "prefill", "transfer", "decode", "tool", "other")
+_SPLIT: Final = frozenset(arm.label for arm in ARMS if arm.pd_split)
 TOLERANCE_S: Final = 0.002
 """The core's clock is read in another process than the client's: a residual down to minus this much is noise."""
 
@@ -56,7 +58,9 @@ class LedgerRow(Record):
     decode: float | None = column("float64", "s", "first to last token", nullable=True)
     tool: float | None = column("float64", "s", "tools, as recorded in a replay", nullable=True)
     other: float | None = column("float64", "s", "what no clock names: HTTP, router, reading", nullable=True)
-    unaccounted_share: float | None = column("float64", "", "|other| / (wall - tool), 0 to 1", nullable=True)
+    unaccounted_share: float | None = column(
+        "float64", "", "sum of |other| of steps / (wall - tool)", nullable=True
+    )
     n_over: int = column("int64", "", f"steps whose parts are over {TOLERANCE_S * 1000:g} ms more than their wall")
 
 
@@ -85,9 +89,9 @@ def step_ledger(steps: pd.DataFrame) -> pd.DataFrame:
 
 
 def _core(steps: pd.DataFrame) -> dict[str, Floats]:
-    """What the engine said. An arm without a split transfers nothing: its 0 is known."""
+    """What the engine said. An arm without a split, and a script, transfer nothing: their 0 is known."""
     times = {name: numbers(steps, f"{name}_s") for name in ("server", "queue", "prefill", "transfer", "decode")}
-    split = np.array([arm_named(arm).pd_split for arm in steps["arm"]], dtype=bool)
+    split = steps["arm"].isin(_SPLIT).to_numpy(dtype=bool)
     times["transfer"] = np.where(split, times["transfer"], 0.0)
     return times
 
@@ -109,12 +113,13 @@ def _row(arm: str, table: pd.DataFrame) -> LedgerRow:
         n=len(summed),
         n_unsplit=len(table) - len(split),
         **sums,
-        unaccounted_share=_share(sums["other"], sums["wall"], sums["tool"]),
+        unaccounted_share=_share(total(np.abs(numbers(summed, "other"))), sums["wall"], sums["tool"]),
         n_over=int((numbers(split, "other") < -TOLERANCE_S).sum()),
     )
 
 
 def _share(other: float | None, wall: float | None, tool: float | None) -> float | None:
+    """`other`: its sizes, summed."""
     if other is None or wall is None or wall <= (tool or 0.0):
         return None
-    return abs(other) / (wall - (tool or 0.0))
+    return other / (wall - (tool or 0.0))

@@ -19,6 +19,7 @@ from labkit.analysis.format import count, joules, seconds, usd
 from labkit.analysis.hourly import hourly
 from labkit.core.errors import BadInput
 from labkit.core.prices import Figure, Price, Prices
+from labkit.experiments.compared import compared
 from labkit.experiments.solved import solved_tasks
 from labkit.store.prices import set_values
 from labkit.store.runs import Run, RunStore
@@ -42,7 +43,7 @@ def show_run(
     if not chosen:
         raise BadInput("price", None, f"a name of: {', '.join(known)}", f"No price is known for profile {profile!r}.")
     chosen = set_values(chosen, list(settings), today)
-    steps = opened.steps()
+    steps = compared(opened.info, opened.steps())
     table = cost_table(steps, chosen, group_joules(opened.samples(), steps), solved_tasks(opened))
     if as_json:
         print(json.dumps(_as_json(table, chosen), indent=2))

@@ -11,19 +11,22 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from labkit.analysis.arms import arm_table
 from labkit.analysis.effect_words import NOT_MEASURED
 from labkit.analysis.effects import arm_gains, effects
+from labkit.analysis.energy import group_joules
 from labkit.analysis.format import DASH, missing, times
-from labkit.cli.tables import arm_table_view
-from labkit.experiments.compared import compared
+from labkit.cli.arms_view import parts_of, print_arms, titled
+from labkit.core.records import Cache
 from labkit.store.runs import Run
 
-_METRICS = {"e2e_s": "end to end", "ttft_s": "first token"}
-"""The headline set; the others are in the report."""
+_METRICS = {"e2e_s": "end to end", "ttft_s": "first token", "joules": "joules"}
+"""The headline set, and joules where they were read; the others are in the report."""
 _SHORT = {"prefix_caching": "prefix", "pd_split": "pd", "speculation": "spec"}
 _LAYERS = "gain: time without the layer / with it, 2x: twice as fast. prefix:pd: beyond the product of both gains."
-_ARMS = "gain: time of base / of the arm on the same requests, 2x: twice as fast."
+_ARMS = (
+    "gain: time of base / of the arm, 2x: twice as fast; a mean over requests, each counting alike, where `vs base` of "
+    "the arms is a ratio of sums."
+)
 _COLUMNS = "95 %: over tasks. p: after Holm over these rows. n: requests/tasks. shows from: smaller gains are missed."
 _ABSURD = 100.0
 """From here on, the smallest gain that could be shown says only that there is too little."""
@@ -31,33 +34,40 @@ _ABSURD = 100.0
 
 def print_run(run: Run, console: Console) -> None:
     """The arms side by side, then what each layer gains, then each arm against base; each where there is something."""
-    steps, chunks = compared(run.info, run.steps()), compared(run.info, run.chunks())
-    arms = arm_table(steps, chunks)
-    if len(arms):
-        console.print(arm_table_view(arms, console.width))
+    print_arms(run, console)
     print_effects(run, console)
 
 
 def print_effects(run: Run, console: Console) -> None:
     """What each layer gains, and each arm against base."""
-    steps, chunks = run.steps(), run.chunks()
-    for view in (effects_view(steps, chunks), gains_view(steps, chunks)):
-        if view is not None:
-            console.print("", view)
+    samples = run.samples()
+    for part in titled(parts_of(run), console):
+        measured = (part.steps, part.chunks, group_joules(samples, part.steps), part.cache)
+        for view in (effects_view(*measured), gains_view(*measured)):
+            if view is not None:
+                console.print("", view)
 
 
-def effects_view(steps: pd.DataFrame, chunks: pd.DataFrame) -> Table | None:
-    """Layers and their interactions, end to end and to the first token; None when no arm has a step."""
-    return _view(effects(steps, chunks), "term", _LAYERS)
+def effects_view(
+    steps: pd.DataFrame, chunks: pd.DataFrame, joules: pd.DataFrame | None = None, cache: Cache = "cold"
+) -> Table | None:
+    """Layers and their interactions, end to end and to the first token; None when no arm has a step.
+
+    `joules`: as labkit.analysis.energy has them; their rows are shown where some were read.
+    """
+    return _view(effects(steps, chunks, joules, cache=cache), "term", _LAYERS)
 
 
-def gains_view(steps: pd.DataFrame, chunks: pd.DataFrame) -> Table | None:
-    """Each arm against base; None when there is nothing to compare."""
-    return _view(arm_gains(steps, chunks), "arm", _ARMS)
+def gains_view(
+    steps: pd.DataFrame, chunks: pd.DataFrame, joules: pd.DataFrame | None = None, cache: Cache = "cold"
+) -> Table | None:
+    """Each arm against base; None when there is nothing to compare. Else as `effects_view`."""
+    return _view(arm_gains(steps, chunks, joules, cache=cache), "arm", _ARMS)
 
 
 def _view(rows: pd.DataFrame, name: str, about: str) -> Table | None:
-    shown: list[Mapping[Any, Any]] = rows[rows["metric"].isin(_METRICS)].to_dict("records")  # type: ignore[assignment]
+    told = rows["metric"].isin(_METRICS) & ((rows["metric"] != "joules") | rows["gain"].notna())
+    shown: list[Mapping[Any, Any]] = rows[told].to_dict("records")  # type: ignore[assignment]
     if not shown:
         return None
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))

@@ -41,14 +41,16 @@ def export_run(
     # Here: pandas and pyarrow would slow down every other command.
     from labkit.analysis.arms import ArmRow, arm_table
     from labkit.cli.progress_view import drawn
-    from labkit.experiments.compared import compared
+    from labkit.experiments.compared import parts
     from labkit.store.exports import export
     from labkit.store.runs import RunStore
 
     opened, notes = RunStore().open(run), Console(stderr=True)
-    arms = arm_table(compared(opened.info, opened.steps()), compared(opened.info, opened.chunks()))
+    found = parts(opened.info, opened.steps(), opened.chunks())
+    names = ("arms", "arms_warm")
+    tables = {name: (arm_table(p.steps, p.chunks), ArmRow) for name, p in zip(names, found, strict=False)}
     with drawn(notes) as progress:
-        files = export(opened, fmt, out or Path(f"{opened.id}-{fmt}"), {"arms": (arms, ArmRow)}, progress)
+        files = export(opened, fmt, out or Path(f"{opened.id}-{fmt}"), tables, progress)
     for path in files:
         typer.echo(path)
     if fmt in _OPENS:

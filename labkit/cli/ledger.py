@@ -11,7 +11,7 @@ if TYPE_CHECKING:  # pandas and pyarrow would slow down every other command
     import pandas as pd
     from rich.table import Table
 
-    from labkit.store.runs import Run
+    from labkit.experiments.compared import Part
 
 _LARGEST = 8
 """Chunks of so many tokens or more share a column."""
@@ -29,18 +29,20 @@ def show_ledger(
 ) -> None:
     """Show where a run's time went, why prompt tokens were computed again, and how many tokens came in a chunk.
 
-    Seconds and tokens are sums over each arm's finished steps. A dash is "not measured".
+    Seconds and tokens are sums over each arm's finished steps, of cold and of warm passes apart. A dash is "not
+    measured".
 
     Example: labkit ledger latest
     """
     from rich.console import Console
     from rich.text import Text
 
+    from labkit.cli.arms_view import parts_of
     from labkit.cli.notes import client_line
     from labkit.store.runs import RunStore
 
     opened, console = RunStore().open(run), Console()
-    tables = [table for table in _tables(opened) if table is not None]
+    tables = [table for part in parts_of(opened) for table in _tables(part) if table is not None]
     if not tables:
         console.print("No step has finished.")
         return
@@ -49,16 +51,21 @@ def show_ledger(
     console.print(Text(f"client: {client_line(opened)}"), soft_wrap=True)
 
 
-def _tables(run: Run) -> Iterable[Table | None]:
+def _tables(part: Part) -> Iterable[Table | None]:
     from labkit.analysis.cache_gap import cache_gap
     from labkit.analysis.chunks import chunk_sizes
     from labkit.analysis.ledger import ledger
+    from labkit.core.arms import ARMS
 
-    steps = run.steps()
-    return (_seconds(ledger(steps)), _tokens(cache_gap(steps)), _bundles(chunk_sizes(run.chunks())))
+    steps, of_engines = part.steps, part.steps["arm"].isin([arm.label for arm in ARMS])
+    return (
+        _seconds(part, ledger(steps)),
+        _tokens(part, cache_gap(steps[of_engines])),
+        _bundles(part, chunk_sizes(part.chunks)),
+    )
 
 
-def _seconds(rows: pd.DataFrame) -> Table | None:
+def _seconds(part: Part, rows: pd.DataFrame) -> Table | None:
     from labkit.analysis.format import count, percent, plain
     from labkit.analysis.ledger import PARTS
 
@@ -73,10 +80,10 @@ def _seconds(rows: pd.DataFrame) -> Table | None:
         )
         for row in rows.to_dict("records")
     )
-    return _table("Where did the seconds go?", heads, cells)
+    return _table(part.title("Where did the seconds go?"), heads, cells)
 
 
-def _tokens(rows: pd.DataFrame) -> Table | None:
+def _tokens(part: Part, rows: pd.DataFrame) -> Table | None:
     from labkit.analysis.format import count
 
     parts = {
@@ -91,20 +98,20 @@ def _tokens(rows: pd.DataFrame) -> Table | None:
     heads = ("arm", "steps", "prompt tokens", *parts.values())
     names = ("n", "prompt", *parts)
     return _table(
-        "Why were prompt tokens computed again?",
+        part.title("Why were prompt tokens computed again?"),
         heads,
         ((row["arm"], *(count(row[name]) for name in names)) for row in rows.to_dict("records")),
     )
 
 
-def _bundles(rows: pd.DataFrame) -> Table | None:
+def _bundles(part: Part, rows: pd.DataFrame) -> Table | None:
     from labkit.analysis.format import percent
 
     sizes = rows.assign(tokens=rows["tokens"].clip(upper=_LARGEST))
     shares = sizes.groupby(["arm", "tokens"], sort=False)["share"].sum().unstack()
     wide = [f"{size} or more" if int(size) == _LARGEST else str(size) for size in sorted(shares.columns)]
     return _table(
-        "How many tokens came in a chunk? (share of chunks)",
+        part.title("How many tokens came in a chunk? (% of chunks)"),
         ("arm", *wide),
         ((arm, *(percent(row[size]) for size in sorted(shares.columns))) for arm, row in _each(shares)),
     )

@@ -20,10 +20,9 @@ from typing import Any, NoReturn
 import typer
 from rich.console import Console
 
-from labkit.analysis.arms import arm_table
+from labkit.cli.arms_view import print_arms
 from labkit.cli.notes import notes
 from labkit.cli.progress_view import drawn
-from labkit.cli.tables import arm_table_view
 from labkit.core.errors import BadInput, EngineBusy
 from labkit.core.progress import OnProgress
 from labkit.engines.fleet import Fleet
@@ -31,7 +30,6 @@ from labkit.engines.plan_records import Plan
 from labkit.engines.profiles import load_profile
 from labkit.experiments import jobs
 from labkit.experiments.asked import Asked
-from labkit.experiments.compared import compared
 from labkit.experiments.fleet_provider import FleetProvider
 from labkit.experiments.interrupt import Stopped, run_until_signal
 from labkit.experiments.runner import OnCreated, run_replay
@@ -123,13 +121,11 @@ def _pair(text: str) -> tuple[str, str]:
 
 def show(run: Run, console: Console, *, as_json: bool = False) -> None:
     """The table, what is missing from it, where the run is, how to go on. JSON: one line on stdout, for programs."""
-    table = arm_table(compared(run.info, run.steps()), compared(run.info, run.chunks()))
-    if len(table):
-        console.print(arm_table_view(table, console.width))
+    tables = print_arms(run, console)
     ending(run, console)
     if as_json:
-        arms = json.loads(table.to_json(orient="records"))
-        say_json(run, arms=arms)
+        cold, *warm = [json.loads(table.to_json(orient="records")) for table in tables.values()]
+        say_json(run, arms=cold, **({"arms_warm": warm[0]} if warm else {}))
 
 
 def ending(run: Run, console: Console) -> None:

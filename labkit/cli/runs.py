@@ -14,13 +14,12 @@ from rich.table import Table
 from rich.text import Text
 
 from labkit.analysis.acceptance import acceptance_by_kind
-from labkit.analysis.arms import arm_table, in_order
+from labkit.analysis.arms import in_order
 from labkit.analysis.format import count, percent, plain
 from labkit.cli.about import STATE_STYLES, about
-from labkit.cli.tables import arm_table_view
+from labkit.cli.arms_view import parts_of, print_arms
 from labkit.core.clock import SystemClock
 from labkit.core.records import RunInfo
-from labkit.experiments.compared import compared
 from labkit.store.frames import query
 from labkit.store.runs import RunStore
 
@@ -61,8 +60,7 @@ def show(run: RunName) -> None:
     opened = RunStore().open(run)
     console = Console()
     console.print(about(opened), "")
-    steps = opened.steps()
-    if steps.empty:
+    if opened.steps().empty:
         console.print("No step has finished.")
         return
     from labkit.cli.printed import PRINTED  # here: scipy would slow down every other command
@@ -70,12 +68,11 @@ def show(run: RunName) -> None:
     if own := PRINTED.get(opened.info.experiment):
         own(opened, console)
         return
-    console.print(
-        arm_table_view(arm_table(compared(opened.info, steps), compared(opened.info, opened.chunks())), console.width)
-    )
-    kinds = acceptance_by_kind(steps)
-    if len(kinds):
-        console.print("", _kinds_table(kinds))
+    print_arms(opened, console)
+    for part in parts_of(opened):
+        kinds = acceptance_by_kind(part.steps)
+        if len(kinds):
+            console.print("", _kinds_table(kinds, part.title("Acceptance by kind of step")))
 
 
 def _runs_table(infos: Sequence[RunInfo], counts: Mapping[str, tuple[int, list[str]]]) -> Table:
@@ -101,8 +98,8 @@ def ago(created: str, now: datetime) -> str:
     return f"{seconds:.0f} s ago"
 
 
-def _kinds_table(kinds: pd.DataFrame) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, title="Acceptance by kind of step")
+def _kinds_table(kinds: pd.DataFrame, title: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, title=title)
     table.title_justify, table.title_style = "left", "bold"
     for name in ("arm", "kind"):
         table.add_column(name)

@@ -12,6 +12,7 @@ from labkit.analysis.comparison import compare
 from labkit.analysis.outcomes import outcomes, solved
 from labkit.analysis.same_requests import SameRow, same_requests
 from labkit.experiments.cold import ColdEvidence, Reset, evidence, resets
+from labkit.experiments.compared import compared
 from labkit.store.differences import run_differences
 from labkit.store.fingerprint import Difference
 from labkit.store.runs import Run
@@ -21,7 +22,10 @@ _NOT_A_QUESTION = ("job", "keep")
 
 @dataclass(frozen=True, kw_only=True)
 class Side:
-    """One of the two runs. `solved`: success of its agents, one row per arm; empty where nobody was asked to solve."""
+    """One of the two runs: `steps` and `chunks` that count.
+
+    `solved`: success of its agents, one row per arm; empty where nobody was asked to solve.
+    """
 
     run: Run
     steps: pd.DataFrame
@@ -69,8 +73,8 @@ def _side(run: Run) -> Side:
     attempts = outcomes(judged, str(asked.get("arm", "")), str(asked.get("task", "")))
     return Side(
         run=run,
-        steps=steps,
-        chunks=run.chunks(),
+        steps=compared(run.info, steps),
+        chunks=compared(run.info, run.chunks()),
         cold=evidence(steps, events),
         resets=resets(events),
         solved=solved(attempts),

@@ -11,7 +11,7 @@ import pandas as pd
 from labkit.analysis.arms import arm_table
 from labkit.core.progress import Progress
 from labkit.core.records import RunInfo
-from labkit.experiments.compared import compared
+from labkit.experiments.compared import parts
 from labkit.experiments.so_far import since_resumed
 from labkit.experiments.words import recordings_in_words
 from labkit.store.runs import Run
@@ -55,8 +55,9 @@ class RunView:
         return f"{recordings_in_words(asked) or self.info.experiment} under {', '.join(self.arms)}: {steps}"
 
     def table(self) -> pd.DataFrame:
-        """One row per arm, as labkit.analysis.arms.arm_table has it."""
-        return arm_table(compared(self.info, self.steps), compared(self.info, self.chunks))
+        """One row per arm, as labkit.analysis.arms.arm_table has it: of the cold passes, where there are any."""
+        first = parts(self.info, self.steps, self.chunks)[0]
+        return arm_table(first.steps, first.chunks)
 
 
 def label(info: RunInfo) -> str:

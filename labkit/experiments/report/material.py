@@ -13,13 +13,13 @@ from labkit.analysis.client_bound import ClientVerdict, client_bound
 from labkit.analysis.concurrency import windows
 from labkit.analysis.drift import DriftRow, drift
 from labkit.analysis.effects import arm_gains, effects
-from labkit.analysis.ledger import ledger
+from labkit.analysis.energy import group_joules
 from labkit.analysis.outcomes import outcomes
-from labkit.analysis.tables import is_finished, measured
+from labkit.analysis.tables import is_finished
 from labkit.core.prices import Price
 from labkit.core.records import Cache
 from labkit.experiments.cold import ColdEvidence, evidence
-from labkit.experiments.compared import compared
+from labkit.experiments.compared import Part, compared, parts
 from labkit.experiments.view import RunView, view
 from labkit.plots.theme import arm_order
 from labkit.store.runs import Run
@@ -42,7 +42,11 @@ class Slice(NamedTuple):
 
 
 class Material:
-    """One run, read. Everything is computed when a section first asks for it, and once."""
+    """One run, read. Everything is computed when a section first asks for it, and once.
+
+    `steps`, `chunks` are all rows, also those that do not count; `measured` those that do, of both cache states;
+    `parts` the same by cache state, for sums.
+    """
 
     def __init__(self, run: Run, prices: Mapping[str, Price] | None = None) -> None:
         """`prices`: what costs are asked at; none by default."""
@@ -63,8 +67,18 @@ class Material:
 
     @cached_property
     def measured(self) -> pd.DataFrame:
-        """Steps without the warm-up."""
-        return measured(self.steps)
+        """Steps that count: no warm-up, nothing void, not the block that only shows drift."""
+        return compared(self.info, self.steps)
+
+    @cached_property
+    def parts(self) -> list[Part]:
+        """The rows that count by cache state, cold first; one part at least."""
+        return parts(self.info, self.steps, self.chunks)
+
+    @cached_property
+    def joules(self) -> pd.DataFrame:
+        """Energy by arm, condition, cache state and repeat; columns of labkit.analysis.energy.GroupJoulesRow."""
+        return group_joules(self.samples, self.measured)
 
     @cached_property
     def arms(self) -> list[str]:
@@ -73,8 +87,8 @@ class Material:
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """The arm table; empty without a measured step."""
-        return arm_table(compared(self.info, self.steps), compared(self.info, self.chunks))
+        """The arm table of the first part; empty without a measured step."""
+        return arm_table(self.parts[0].steps, self.parts[0].chunks)
 
     @cached_property
     def n_finished(self) -> int:
@@ -87,8 +101,8 @@ class Material:
 
     @cached_property
     def drawable(self) -> pd.DataFrame:
-        """The steps of arms that have a colour and a place in the lab's order."""
-        return self.steps[self.steps["arm"].isin(arm_order(self.steps["arm"]))]
+        """All steps of arms that have a colour and a place in the lab's order."""
+        return drawable(self.steps)
 
     @cached_property
     def slices(self) -> list[Slice]:
@@ -96,7 +110,7 @@ class Material:
 
         None under load, where agents take what comes, nor of live agents: no two arms send the same requests there.
         """
-        table = self.measured[self.measured["arm"].isin(arm_order(self.measured["arm"]))]
+        table = drawable(self.measured)
         if len(self.windows) or any(self.told("outcome")):
             return []
         several = table.groupby(["cache", "condition"], sort=False)["arm"].nunique()
@@ -104,8 +118,9 @@ class Material:
         return [self._slice(cache, condition) for cache, condition in states]
 
     def _slice(self, cache: Cache, condition: str) -> Slice:
-        both = (f(self.steps, self.chunks, cache=cache, condition=condition) for f in (effects, arm_gains))
-        return Slice(cache, condition, *both)
+        part = next(part for part in self.parts if part.cache == cache)
+        rows = (part.steps, part.chunks, self.joules)
+        return Slice(cache, condition, *(f(*rows, cache=cache, condition=condition) for f in (effects, arm_gains)))
 
     @property
     def headline(self) -> Slice | None:
@@ -118,16 +133,12 @@ class Material:
         return windows(self.events)
 
     @cached_property
-    def ledger(self) -> pd.DataFrame:
-        return ledger(self.drawable)
-
-    @cached_property
     def client(self) -> ClientVerdict:
         return client_bound(self.steps, self.chunks, self.samples)
 
     @cached_property
     def drift(self) -> DriftRow | None:
-        return drift(self.steps)
+        return drift(self.steps, self.asked)
 
     @cached_property
     def cold(self) -> list[ColdEvidence]:
@@ -143,3 +154,8 @@ class Material:
     def told(self, *types: str) -> Iterator[Event]:
         """The events of these types, in order."""
         return (event for event in self.events if event["type"] in types)
+
+
+def drawable(steps: pd.DataFrame) -> pd.DataFrame:
+    """The steps of arms that have a colour and a place in the lab's order."""
+    return steps[steps["arm"].isin(arm_order(steps["arm"]))]

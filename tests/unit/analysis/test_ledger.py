@@ -60,12 +60,18 @@ def test_more_engine_time_than_the_client_saw_is_counted_and_not_hidden():
     row = of({"decode_s": 1.6}, {})
     assert row["n_over"] == 1
     assert row["other"] == pytest.approx(-0.27 + 0.03)
-    assert row["unaccounted_share"] == pytest.approx(0.24 / 4.02)
+    assert row["unaccounted_share"] == pytest.approx((0.27 + 0.03) / 4.02), "too much does not make up for too little"
 
 
 def test_a_step_without_a_tool_took_none_and_one_whose_tool_was_not_timed_has_no_wall():
     assert of({"tool_name": None, "tool_s": None})["tool"] == 0
     assert of({"tool_s": None})["n"] == 0
+
+
+def test_a_script_has_a_wall_and_no_parts():
+    row = of({"prefill_s": None, "decode_s": None, "queue_s": None, "server_s": None}, arm="none")
+    assert (row["arm"], row["n"], row["wall"]) == ("none", 1, pytest.approx(2.41))
+    assert row[["prefill", "transfer", "decode", "other"]].isna().all()
 
 
 def test_without_the_servers_clock_its_time_is_in_other():

@@ -5,6 +5,7 @@ import random
 from dataclasses import replace
 from io import StringIO
 
+import pandas as pd
 from builders import frame_of
 from planted import planted
 from rich.console import Console
@@ -63,6 +64,24 @@ def test_arms_are_compared_with_base():
     rows = planted(arms=("base", "prefix"), tasks=5, noise=lambda: dice.gauss(0, 0.01))
     text = drawn(gains_view(frame_of(rows), NO_CHUNKS))
     assert "prefix" in line_of(text, "end to end")
+
+
+def test_joules_have_a_gain_where_they_were_read():
+    rows = frame_of(planted(arms=("base", "prefix"), tasks=5))
+    watts = {"base": 300.0, "prefix": 100.0}
+    read = pd.DataFrame(
+        [{"arm": arm, "repeat": repeat, "joules": used} for arm, used in watts.items() for repeat in (0, 1)]
+    )
+    assert "3.00x" in line_of(drawn(gains_view(rows, NO_CHUNKS, read)), "joules")
+    assert "joules" not in drawn(gains_view(rows, NO_CHUNKS))
+
+
+def test_warm_passes_have_gains_of_their_own():
+    cold = planted(arms=("base", "prefix"), gains={"prefix_caching": 2.0})
+    warm = planted(arms=("base", "prefix"), gains={"prefix_caching": 4.0}, cache="warm")
+    rows = frame_of([*cold, *warm])
+    assert "2.00x" in line_of(drawn(gains_view(rows, NO_CHUNKS)), "end to end")
+    assert "4.00x" in line_of(drawn(gains_view(rows, NO_CHUNKS, cache="warm")), "end to end")
 
 
 def test_nothing_measured_is_no_table():

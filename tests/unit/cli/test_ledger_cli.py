@@ -1,11 +1,14 @@
 """`labkit ledger` over a run folder whose numbers are known."""
 
+from dataclasses import replace
+
 import pytest
 from run_folders import ended
 from synthetic import step, steps
 from typer.testing import CliRunner
 
 from labkit.cli import build
+from labkit.core.records import StepRecord
 
 TIMES = {"send_lag_s": 0.0, "server_s": 0.02, "queue_s": 0.01, "prefill_s": 0.5, "decode_s": 1.9}
 SHARED = {"append_tokens": 390, "shared_tokens": 380, "ceiling_tokens": 352, "reachable_tokens": 352}
@@ -41,3 +44,30 @@ def test_what_was_not_measured_is_a_dash():
 
 def test_a_run_without_a_step_says_so():
     assert "No step has finished." in said(ended([]))
+
+
+def twice(arm: str, cached: int = 0, **changes: object) -> list[StepRecord]:
+    return [step(arm, turn, cached_tokens=cached, **{**TIMES, **SHARED, **changes}) for turn in (1, 2)]
+
+
+def test_the_block_that_only_shows_drift_is_in_no_sum():
+    made = [*twice("base"), *twice("prefix", 320), *twice("base", repeat=1)]
+    text = said(ended(made, repeats=1, drift_check=True))
+    base = [line.split() for line in text.splitlines() if line.startswith("base")]
+    assert [row[1] for row in base[:2]] == ["2", "2"]
+    assert base[1][2] == "1.4k"
+
+
+def test_cold_and_warm_passes_are_in_sums_of_their_own():
+    made = [*twice("prefix", 0), *twice("prefix", 320, cache="warm")]
+    text = said(ended(made))
+    cold, warm = (text.split(f"Why were prompt tokens computed again? ({name} passes)")[1] for name in ("cold", "warm"))
+    cached = [next(row for row in part.splitlines() if row.startswith("prefix")).split()[3] for part in (cold, warm)]
+    assert cached == ["0", "640"]
+    assert "Where did the seconds go? (warm passes)" in text
+
+
+def test_a_run_of_a_script_has_its_seconds():
+    made = [replace(one, arm="none", prefill_s=None, decode_s=None) for one in twice("base")]
+    line = next(line for line in said(ended(made, arms=["none"])).splitlines() if line.startswith("none"))
+    assert line.split()[1] == "2"

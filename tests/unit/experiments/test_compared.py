@@ -1,11 +1,14 @@
-"""The block that only shows drift is in no table of arms."""
+"""Which rows a sum is of: not the block that only shows drift, no warm-up, and cold and warm apart."""
 
+from dataclasses import replace
 from pathlib import Path
 
+from builders import a_step, chunks_at, frame_of
 from factorials import asked, run, saved, static
 
+from labkit.core.records import ChunkRecord, RunInfo
 from labkit.engines.fake import FakeDials, FakeEngine
-from labkit.experiments.compared import compared
+from labkit.experiments.compared import compared, parts
 from labkit.experiments.view import view
 
 
@@ -21,6 +24,20 @@ async def test_every_arm_of_the_table_has_the_same_steps(tmp_path: Path):
     assert table["n_steps"].tolist() == [12, 12, 12]
     assert len(compared(done.info, done.chunks())) < len(done.chunks())
     alone = {**done.info.asked, "drift_check": False}
-    from dataclasses import replace
+    counted = compared(replace(done.info, asked=alone), steps)
+    assert counted.equals(steps[~steps["warmup"]])
 
-    assert compared(replace(done.info, asked=alone), steps).equals(steps)
+
+def test_cold_and_warm_passes_are_parts_of_their_own():
+    info = RunInfo(id="r", experiment="factorial", created="", state="done", asked={}, fingerprint={})
+    made = [a_step(cache=cache, turn=turn) for cache in ("warm", "cold") for turn in (1, 2)]
+    made += [a_step(cache="warm", warmup=True)]
+    chunks = frame_of([chunk for step in made for chunk in chunks_at(step, 1.1, 1.2)])
+    cold, warm = parts(info, frame_of(made), chunks)
+    assert [(part.cache, part.title("Times"), len(part.steps), len(part.chunks)) for part in (cold, warm)] == [
+        ("cold", "Times (cold passes)", 2, 4), ("warm", "Times (warm passes)", 2, 4),
+    ]  # fmt: skip
+    (alone,) = parts(info, frame_of(made[2:4]), chunks)
+    assert (alone.title("Times"), len(alone.steps)) == ("Times", 2)
+    (none,) = parts(info, frame_of([]), frame_of([], ChunkRecord))
+    assert none.steps.empty

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from builders import a_step
+from builders import a_sample, a_step
 from planted import planted
 from reports import report, run_of
 from run_folders import ended, started, write
@@ -54,11 +54,23 @@ def test_a_run_without_a_step_answers_nothing(state, said):
 
 
 def test_failed_steps_are_counted_and_warmup_is_not():
-    made = [*steps(turns=3), failed("prefix", 4), replace(steps(("base",), 1)[0], warmup=True)]
+    made = [*steps(turns=3), failed("prefix", 4), replace(steps(("base",), 1)[0], warmup=True, task="warmup")]
     page = report(ended(made))
     assert "7 measured requests under base and prefix (1 task, 1 repeat), of which 1 failed" in page.text
     assert "1 failed request from times (they stay in n)" in page.text
-    assert "1 request at the start of blocks, thrown away" in page.text
+    assert "1 request at the start of blocks, thrown away " in page.text
+    void = [replace(made[0], warmup=True, t_send=9.0), replace(made[1], warmup=True, t_send=9.0)]
+    assert (
+        "1 request at the start of blocks, thrown away; besides, 2 requests of passes that broke off"
+        in report(ended([*made, *void])).text
+    )
+
+
+def test_a_block_that_was_resumed_is_listed_once():
+    told = [{"type": "serving", "block": block, "arm": arm, "label": arm, "repeat": 0, "engine": engine}
+            for block, arm, engine in ((0, "prefix", "e1"), (1, "base", "e2"), (1, "base", "e3"))]  # fmt: skip
+    page = report(run_of("replay", steps(turns=2), {"profile": "p", "recording": "tiny", "seed": 1, "arms": ["base", "prefix"]}, told))
+    assert "prefix 1, base 1 (shuffled, seed 1)" in page.text
 
 
 def test_the_abstract_has_the_numbers_of_the_tables():
@@ -226,3 +238,35 @@ def test_the_block_that_only_shows_drift_is_in_no_arm_but_is_told():
         "Drift: base", "drift: base"
     )
     assert "base 3 8.40 s" in page.text, "three requests, not six"
+    abstract = page.text.split("Abstract")[1].split("Method")[0]
+    assert "6 measured requests under base and prefix (1 task, 1 repeat)" in abstract
+    assert "and 3 requests of the block at the end that only shows drift" in page.text
+    assert "1 task, 1 repeat: with fewer than 5 tasks" in page.text.split("Limits")[-1]
+
+
+def test_sums_of_cold_and_warm_passes_are_apart():
+    cold = [replace(step, cached_tokens=0) for step in steps(("prefix",), turns=2)]
+    warm = [replace(step, cached_tokens=400, cache="warm") for step in cold]
+    page = report(ended([*cold, *warm], arms=["prefix"]))
+    one, two = (page.text.split(f"The arms ({name} passes)")[1] for name in ("cold", "warm"))
+    tokens = re.compile(r"prefix ([\d.k]+) / ([\d.k]+) –")
+    assert tokens.findall(one)[0] == ("1.4k", "0")
+    assert tokens.findall(two)[0] == ("600", "800")
+    for title in ("Times", "Where the seconds went", "Turn by turn"):
+        assert f"{title} (cold passes)" in page.text
+        assert f"{title} (warm passes)" in page.text
+
+
+def test_joules_are_an_effect_where_they_were_read():
+    made = [replace(step, t_send=10.0 * n, t_first_token=10.0 * n + 1, t_last=10.0 * n + 5, t_end=10.0 * n + 5)
+            for n, step in enumerate(planted(("base", "prefix"), tasks=1, turns=1, repeats=3))]  # fmt: skip
+    energy = {"source": "nvml", "name": "gpu0/energy", "unit": "J"}
+    used = [0.0]  # 100 W in the first three passes, which are base's, 50 W in the others
+    for t in range(60):
+        used.append(used[-1] + (100.0 if t < 30 else 50.0))
+    with RunStore().create("replay", {"profile": "p", "recording": "r", "arms": ["base", "prefix"]}, {}) as writer:
+        for step in made:
+            writer.step(replace(step, run=writer.id), [])
+        writer.samples([a_sample(writer.id, t=float(t), value=value, **energy) for t, value in enumerate(used)])
+    text = report(writer.id).text
+    assert re.search(r"Joules, exploring.{0,100} prefix caching 2\.00x", text), "500 J a pass against 250"

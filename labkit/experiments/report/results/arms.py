@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from labkit.analysis.arms import arm_table
 from labkit.analysis.format import DASH, count, missing, percent, plain, seconds, seconds_alike, times
+from labkit.experiments.compared import Part
 from labkit.experiments.report.blocks import Block, Grid, Heading, Words, drawing
 from labkit.experiments.report.english import cell, records
-from labkit.experiments.report.material import Material
+from labkit.experiments.report.material import Material, drawable
+from labkit.experiments.report.results.by_cache import by_cache
 from labkit.plots.arms_overview import arms_overview_figure, arms_overview_info
 from labkit.plots.theme import arm_order
 
+_TITLE = "The arms"
 _TIMES = (
     "arm",
     "n (failed)",
@@ -34,26 +38,29 @@ _TOKENS_NOTE = (
 
 def arms(material: Material) -> tuple[Block, ...]:
     """The table with n and units, and the overview of those arms that the lab knows."""
-    head = Heading("The arms")
-    rows = records(material.table)
-    if not rows:
-        return head, Words("No request came to be measured, so there is nothing to show.", "warn")
+    if not len(material.measured):
+        return Heading(_TITLE), Words("No request came to be measured, so there is nothing to show.", "warn")
+    return by_cache(material, _TITLE, lambda part: _part(material, part))
+
+
+def _part(material: Material, part: Part) -> tuple[Block, ...]:
+    table = arm_table(part.steps, part.chunks)
+    rows = records(table)
     tables = (
         Grid(_TIMES, tuple(map(_times, rows)), "Arms side by side: times", _pooled(material, _TIMES_NOTE)),
         Grid(_TOKENS, tuple(map(_tokens, rows)), "Arms side by side: prompt tokens and drafts", _TOKENS_NOTE),
     )
     if "base" not in material.arms or len(material.arms) < 2:
-        return head, *tables
-    known = material.table[material.table["arm"].isin(arm_order(material.arms))]
-    info = arms_overview_info(known, arm_order(material.view.arms))
-    return head, drawing(info, arms_overview_figure, info.caption.alt or info.caption.empty), *tables
+        return tables
+    info = arms_overview_info(drawable(table), arm_order(material.view.arms))
+    return drawing(info, arms_overview_figure, info.caption.alt or info.caption.empty), *tables
 
 
 def _pooled(material: Material, note: str) -> str:
     """The note, and a warning where several conditions share a row."""
-    if len(material.conditions) < 2 and material.measured["cache"].nunique() < 2:
+    if len(material.conditions) < 2:
         return note
-    return f"{note} Pooled over all conditions and cache states; the parts below tell them apart."
+    return f"{note} Pooled over all conditions; the parts below tell them apart."
 
 
 def _times(row: dict[str, Any]) -> tuple[str, ...]:

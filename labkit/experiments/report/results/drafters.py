@@ -32,7 +32,7 @@ def drafters(material: Material) -> tuple[Block, ...]:
     """Three tables; nothing in a run that did not vary the drafter."""
     if not any("method=" in condition for condition in material.conditions):
         return ()
-    accepted, gains = drafter_table(material.steps), gain_table(material.steps)
+    accepted, gains = drafter_table(material.measured), gain_table(material.measured)
     positions = position_table(material.told("counters"))
     grids = (
         _grid(_ACCEPTED, accepted, _accepted, "What is accepted", _NOTE, (0, 1)),

@@ -37,7 +37,7 @@ _NOTE = (
 def gains(material: Material) -> tuple[Block, ...]:
     """For each cache state and condition: the headline effects, then what explores, folded away."""
     blocks = [block for of in material.slices for block in _slice(of, len(material.slices) > 1)]
-    said = in_words(same_texts(material.steps)) if blocks else ""
+    said = in_words(same_texts(material.measured)) if blocks else ""
     texts = [Words(said)] if said else []
     return (Heading("Effects of the layers"), *texts, *blocks) if blocks else ()
 

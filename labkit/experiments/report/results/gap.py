@@ -6,9 +6,11 @@ from typing import Any
 
 from labkit.analysis.cache_gap import NAMED, cache_gap
 from labkit.analysis.format import DASH, count, missing, percent
-from labkit.experiments.report.blocks import Block, Grid, Heading, drawn
+from labkit.experiments.compared import Part
+from labkit.experiments.report.blocks import Block, Grid, drawn
 from labkit.experiments.report.english import records
-from labkit.experiments.report.material import Material
+from labkit.experiments.report.material import Material, drawable
+from labkit.experiments.report.results.by_cache import by_cache
 from labkit.plots.cache_gap import cache_gap_figure, cache_gap_info
 
 _NAMES = {"template_drift": "template drift", "off": "caching off"}
@@ -23,12 +25,16 @@ _NOTE = (
 
 def gap(material: Material) -> tuple[Block, ...]:
     """Figure and table; nothing where the engine or the tokenizer told too little."""
-    rows = [row for row in records(cache_gap(material.drawable)) if not missing(row["prompt"])]
+    return by_cache(material, "The cache and its ceiling", _part)
+
+
+def _part(part: Part) -> tuple[Block, ...]:
+    steps = drawable(part.steps)
+    rows = [row for row in records(cache_gap(steps)) if not missing(row["prompt"])]
     if not rows:
         return ()
-    figure = drawn(cache_gap_info(material.drawable), cache_gap_figure)
     grid = Grid(_HEAD, tuple(map(_row, rows)), "The cache against its ceiling", _NOTE)
-    return Heading("The cache and its ceiling"), *figure, grid
+    return *drawn(cache_gap_info(steps), cache_gap_figure), grid
 
 
 def _row(row: dict[str, Any]) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ _GROWS = "Exponent: slope of the log of a sum against the log of the steps; 1 gr
 
 def growth(material: Material) -> tuple[Block, ...]:
     """Both tables; nothing in a run that cut no agent short."""
-    table, exponents = growth_table(material.steps, material.samples), exponent_table(material.steps)
+    table, exponents = growth_table(material.measured, material.samples), exponent_table(material.measured)
     if table.empty:
         return ()
     infos = [growth_info(table, exponents, measure) for measure in _FIGURES]

@@ -9,10 +9,12 @@ import pandas as pd
 from labkit.analysis.chunks import chunk_sizes
 from labkit.analysis.format import count, percent, seconds
 from labkit.analysis.latency import Spread, e2e, itl, spread, ttft
-from labkit.analysis.tables import is_finished, measured
-from labkit.experiments.report.blocks import Block, Grid, Heading, More
+from labkit.analysis.tables import is_finished
+from labkit.experiments.compared import Part
+from labkit.experiments.report.blocks import Block, Grid, More
 from labkit.experiments.report.english import records
 from labkit.experiments.report.material import Material
+from labkit.experiments.report.results.by_cache import by_cache
 
 _CHUNKS = "A gap between chunks of several tokens is no time of a token: see TPOT for that."
 _HEAD = ("arm", "condition", "n", "mean", "p50", "p95", "p99", "max")
@@ -20,23 +22,26 @@ _HEAD = ("arm", "condition", "n", "mean", "p50", "p95", "p99", "max")
 
 def latency(material: Material) -> tuple[Block, ...]:
     """Three tables; an arm and condition a row. Nothing without a finished request."""
-    if not material.n_finished:
+    return by_cache(material, "Times", lambda part: _part(part, material.arms))
+
+
+def _part(part: Part, arms: list[str]) -> tuple[Block, ...]:
+    done = part.steps[is_finished(part.steps)]
+    if not len(done):
         return ()
-    done = material.measured[is_finished(material.measured)]
-    gaps = itl(measured(material.chunks))
+    gaps = itl(part.chunks)
     first, whole = done.assign(value=ttft(done)), done.assign(value=e2e(done))
     return (
-        Heading("Times"),
-        _grid("Time to first token, n requests", first, material.arms),
-        _grid("Gap between chunks (ITL), n gaps, all streams pooled", gaps.assign(value=gaps["itl_s"]), material.arms),
-        _grid("End to end, n requests", whole, material.arms),
-        *_sizes(material),
+        _grid("Time to first token, n requests", first, arms),
+        _grid("Gap between chunks (ITL), n gaps, all streams pooled", gaps.assign(value=gaps["itl_s"]), arms),
+        _grid("End to end, n requests", whole, arms),
+        *_sizes(part.chunks),
     )
 
 
-def _sizes(material: Material) -> tuple[Block, ...]:
+def _sizes(chunks: pd.DataFrame) -> tuple[Block, ...]:
     """How many tokens came in a chunk; nothing where no engine told token ids."""
-    rows = records(chunk_sizes(material.chunks))
+    rows = records(chunk_sizes(chunks))
     cells = tuple((row["arm"], *_size(row)) for row in rows)
     grid = Grid(("arm", "tokens in a chunk", "chunks", "of the chunks", "of the tokens"), cells, note=_CHUNKS)
     return (More("How many tokens came in a chunk", (grid,)),) if rows else ()

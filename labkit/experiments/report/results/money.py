@@ -7,14 +7,16 @@ from typing import Any
 import pandas as pd
 
 from labkit.analysis.cost import cost_table
-from labkit.analysis.energy import group_joules, joules
+from labkit.analysis.energy import joules
 from labkit.analysis.format import DASH, missing, seconds, usd
 from labkit.analysis.format import joules as in_joules
 from labkit.analysis.hourly import hourly
 from labkit.core.prices import Figure, Price
+from labkit.experiments.compared import Part
 from labkit.experiments.report.blocks import Block, Grid, Heading, Words, drawn
 from labkit.experiments.report.english import records
 from labkit.experiments.report.material import Material
+from labkit.experiments.report.results.by_cache import by_cache
 from labkit.experiments.solved import solved_tasks
 from labkit.plots.cost import cost_figure, cost_info
 
@@ -32,14 +34,16 @@ _COST_NOTE = (
 
 def energy(material: Material) -> tuple[Block, ...]:
     """Joules per arm and repeat; where nothing could be read, one sentence that says why."""
-    rows = records(joules(material.samples, material.steps))
-    if not rows:
-        return ()
-    if all(missing(row["joules"]) for row in rows):
-        why = dict.fromkeys(row["why"] for row in rows if row["why"])
+    groups = material.joules
+    if len(groups) and groups["joules"].isna().all():
+        why = dict.fromkeys(why for why in groups["why"] if why)
         return Heading("Energy"), Words(f"{DASH} Not measured: {'; '.join(why)}.")
-    cells = tuple(map(_joules, rows))
-    return Heading("Energy"), Grid(_ENERGY, cells, "Energy of all devices that were read", words=(0, 6))
+    return by_cache(material, "Energy", lambda part: _part(material, part))
+
+
+def _part(material: Material, part: Part) -> tuple[Block, ...]:
+    cells = tuple(map(_joules, records(joules(material.samples, part.steps))))
+    return (Grid(_ENERGY, cells, "Energy of all devices that were read", words=(0, 6)),) if cells else ()
 
 
 def _joules(row: dict[str, Any]) -> tuple[str, ...]:
@@ -51,8 +55,7 @@ def cost(material: Material) -> tuple[Block, ...]:
     """For each price that was asked for: the table, and every figure that it rests on."""
     if not material.prices or not len(material.measured):
         return ()
-    spent = group_joules(material.samples, material.steps)
-    table = cost_table(material.steps, material.prices, spent, solved_tasks(material.run))
+    table = cost_table(material.measured, material.prices, material.joules, solved_tasks(material.run))
     rows = records(table)
     blocks: list[Block] = [Heading("Cost")]
     for price in material.prices.values():

@@ -6,9 +6,11 @@ from typing import Any
 
 from labkit.analysis.format import seconds
 from labkit.analysis.turns import by_computed, by_turn
-from labkit.experiments.report.blocks import Block, Grid, Heading, beside
+from labkit.experiments.compared import Part
+from labkit.experiments.report.blocks import Block, Grid, beside
 from labkit.experiments.report.english import records
-from labkit.experiments.report.material import Material
+from labkit.experiments.report.material import Material, drawable
+from labkit.experiments.report.results.by_cache import by_cache
 from labkit.plots.per_turn import Measure, per_turn_figure, per_turn_info
 
 _MEASURES: tuple[Measure, ...] = ("ttft", "e2e")
@@ -19,12 +21,16 @@ def turns(material: Material) -> tuple[Block, ...]:
     """Figures by turn; tables by turn and by computed tokens. Nothing for a single turn, nor under load."""
     if not material.n_finished or material.measured["turn"].nunique() < 2 or len(material.windows):
         return ()
-    figures = beside([per_turn_info(material.drawable, measure) for measure in _MEASURES], per_turn_figure)
+    return by_cache(material, "Turn by turn", _part)
+
+
+def _part(part: Part) -> tuple[Block, ...]:
+    figures = beside([per_turn_info(drawable(part.steps), measure) for measure in _MEASURES], per_turn_figure)
     tables = (
-        _grid("turns", records(by_turn(material.steps))),
-        _grid("computed prompt tokens", records(by_computed(material.steps))),
+        _grid("turns", records(by_turn(part.steps))),
+        _grid("computed prompt tokens", records(by_computed(part.steps))),
     )
-    return Heading("Turn by turn"), *figures, *(table for table in tables if table.rows)
+    return *figures, *(table for table in tables if table.rows)
 
 
 def _grid(by: str, rows: list[dict[str, Any]]) -> Grid:
