@@ -50,6 +50,8 @@ async def measure(session: Session, number: int) -> None:
 
 async def _serve(session: Session, block: Block, number: int) -> Served:
     try:
+        if session.design.fresh_starts:
+            await session.provider.renew()
         served = await session.provider.serve(block.arm, session.reporter.starting(number), block.spec_method)
     finally:
         session.reporter.forecast.start_left(number, 0.0)

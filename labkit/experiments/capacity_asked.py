@@ -53,6 +53,11 @@ class CapacityAsked(LoadAsked):
         """The objective. Raises BadInput."""
         return Slo(ttft_s=self.ttft, itl_s=self.itl, share=self.share)
 
+    @property
+    def order_seed(self) -> int | None:
+        """None: its repeats are windows of one search, so each arm is measured once, in the fixed order."""
+        return None
+
     def design(self) -> Design:
         """One search per arm. Raises BadInput and UnknownName."""
         if not 1 <= self.max_agents <= AT_MOST:

@@ -5,7 +5,8 @@ sent once. Every block of a run has the same passes, unless the experiment is ab
 
 Two orders. `seed=None` is the fixed order of a quick look: arms that can share an engine stand side by side, so that
 engines are started as few times as possible; a drift of the machine then looks like an effect, and nothing can tell the
-two apart. A seed gives block-randomised order: every repeat holds every arm once, shuffled, so that drift falls on all.
+two apart. A seed gives block-randomised order: every repeat holds every arm once, shuffled, so that drift falls on all;
+and every block gets an engine start of its own, since one start is slower or faster than another as a whole.
 `drift_check` appends the first arm once more, to see how much the machine drifted from start to end.
 """
 
@@ -68,12 +69,15 @@ class Pass:
 class Design:
     """A run's blocks in order, and what each of them sends.
 
+    `fresh_starts`: every block has a start of its engine to itself, so that blocks show what starts differ by; else
+    blocks that can share an engine do, and repeats of an arm are one start seen several times.
     `done`: passes that an earlier part of the run has finished, as (number of the block, number of its pass).
     """
 
     blocks: tuple[Block, ...]
     passes: Callable[[Block], Sequence[Pass]]
     done: frozenset[tuple[int, int]] = frozenset()
+    fresh_starts: bool = False
 
     def left(self, number: int) -> list[tuple[int, Pass]]:
         """The passes of the `number`-th block that are still to be made, with their numbers."""

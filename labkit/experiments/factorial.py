@@ -2,8 +2,9 @@
 
 Every block is one arm served once, over the same passes: each recording once cold and, if asked, once more warm right
 after. Blocks come in random order within each repeat, from a seed that is always there, so that what drifts on the
-machine falls on all arms alike; the first arm is measured once more at the end, to see how much that was. An arm that
-the engine refuses is left out openly: the run is partial, its note says why, and the effects are of what ran.
+machine falls on all arms alike; each is a new start of its engine, since starts differ, too. The first arm is measured
+once more at the end, to see how much the machine drifted. An arm that the engine refuses is left out openly: the run is
+partial, its note says why, and the effects are of what ran.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ class FactorialAsked(Record):
         options = ReplayOptions(steps=self.steps or None, history=self.history, mode=self.mode, gaps=self.gaps)
         cold = [Pass(recording=recording, options=options) for recording in self._recordings()]
         passes = tuple(each for one in cold for each in (one, _warm(one))[: 2 if self.warm else 1])
-        return Design(tuple(self.blocks()), lambda _: passes)
+        return Design(tuple(self.blocks()), lambda _: passes, fresh_starts=True)
 
     def _recordings(self) -> list[Recording]:
         loaded = [named(name) for name in self.recordings]

@@ -3,7 +3,8 @@
 One engine at a time: the one before is ended before the next starts, and nothing starts while an arm is measured. An
 idle engine still takes processor time on a small machine, so no engine of this run stands beside the one that is
 measured. Engines that were up before the run are used and left alone, and named beside every arm that they stood by; so
-is one that somebody asked for with `labkit up` while the run used it.
+is one that somebody asked for with `labkit up` while the run used it. Arms that can share an engine do, unless the run
+wants a new start for each block (`renew`).
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ class FleetProvider:
         self._started: dict[str, Engine] = {}
         self._refused: dict[str, EngineError] = {}
         self._trouble: list[str] = []
+        self._renewing = False
 
     def plan(self, arm: Arm, spec_method: str | None = None) -> Plan:
         """The plan of this arm on this machine's cores. Raises UnknownName for a drafter that the profile has not."""
@@ -54,10 +56,12 @@ class FleetProvider:
     def fingerprint(self, arms: Sequence[Arm]) -> dict[str, Any]:
         return fingerprint(self._profile, [self.plan(arm) for arm in arms])
 
-    def starts(self, arms: Sequence[Arm], spec_methods: Sequence[str | None] = ()) -> list[float]:
+    def starts(
+        self, arms: Sequence[Arm], spec_methods: Sequence[str | None] = (), *, fresh: bool = False
+    ) -> list[float]:
         methods = spec_methods or [None] * len(arms)
         plans = [self.plan(arm, method) for arm, method in zip(arms, methods, strict=True)]
-        same = [False, *(one.key == other.key for one, other in pairwise(plans))]
+        same = [False, *(one.key == other.key and not fresh for one, other in pairwise(plans))]
         up = [self._fleet.find(plan) is not None for plan in plans]
         return [
             0.0 if kept or found else self._fleet.expected_s(plan)
@@ -71,8 +75,15 @@ class FleetProvider:
             await self._end(self._current)
         if engine is None:
             engine = await self._start(plan, on_progress)
+        elif self._renewing:
+            self._trouble.append(f"engine {engine.id} is not this run's to end, so its blocks are one start of it")
         self._current = engine
         return self._served(engine, arm)
+
+    async def renew(self) -> None:
+        self._renewing = True
+        if self._current:
+            await self._end(self._current)
 
     async def _start(self, plan: Plan, on_progress: OnProgress) -> Engine:
         """Start it; what was refused once in this run is not tried again for the arm that would share it."""

@@ -29,4 +29,4 @@ class InterferenceAsked(LoadAsked):
         def passes(_: Block) -> tuple[LoadPass, ...]:
             return levels
 
-        return Design(self.order(self.repeats), passes)
+        return Design(self.order(self.repeats), passes, fresh_starts=self.order_seed is not None)

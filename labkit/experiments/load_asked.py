@@ -58,9 +58,19 @@ class LoadAsked(Record):
     def in_words(self) -> str:
         """What was sent, and how, in one line."""
         gaps = "recorded gaps waited for" if self.gaps else "gaps left out"
-        return f"{self.mode} replay, {self.history} history, {gaps}, windows of {self.window:g} s, seed {self.seed}"
+        windows = f"windows of {self.window:g} s, agents begin at moments of seed {self.seed}"
+        return f"{self.mode} replay, {self.history} history, {gaps}, {windows}, {self._order_in_words()}"
+
+    @property
+    def order_seed(self) -> int | None:
+        """What the order of arms is drawn from; None: the fixed order, as with one repeat."""
+        return self.seed if self.repeats > 1 else None
+
+    def _order_in_words(self) -> str:
+        seed = self.order_seed
+        return "fixed order" if seed is None else f"block-randomised order (seed {seed})"
 
     def order(self, repeats: int) -> tuple[Block, ...]:
         """The arms, so many times; shuffled within each repeat when there are several. Raises BadInput, UnknownName."""
         arms = [arm_named(label) for label in self.arms]
-        return tuple(blocks(arms, repeats, self.seed if repeats > 1 else None))
+        return tuple(blocks(arms, repeats, self.order_seed if repeats > 1 else None))

@@ -45,7 +45,7 @@ async def run_replay(
     Cancelling marks the run `cancelled`. Engines that the run started are ended, however it ends.
     """
     passes = (Pass(recording=named(asked.recording), options=asked.options()),)
-    design = Design(tuple(asked.blocks()), lambda _: passes)
+    design = Design(tuple(asked.blocks()), lambda _: passes, fresh_starts=asked.seed is not None)
     return await run_design(
         experiment,
         asked,
@@ -125,7 +125,8 @@ def starts(design: Design, provider: EngineProvider) -> list[float]:
     """For each block of the design, seconds of the engine start before it; 0 where nothing of the block is left."""
     numbers = [number for number in range(len(design.blocks)) if design.left(number)]
     blocks = [design.blocks[number] for number in numbers]
-    seconds = provider.starts([block.arm for block in blocks], [block.spec_method for block in blocks])
+    arms, methods = [block.arm for block in blocks], [block.spec_method for block in blocks]
+    seconds = provider.starts(arms, methods, fresh=design.fresh_starts)
     by_number = dict(zip(numbers, seconds, strict=True))
     return [by_number.get(number, 0.0) for number in range(len(design.blocks))]
 

@@ -55,10 +55,20 @@ class EngineProvider(Protocol):
         """What the run's fingerprint should say of the engines of these arms. Raises WeightsError: nothing to serve."""
         ...
 
-    def starts(self, arms: Sequence[Arm], spec_methods: Sequence[str | None] = ()) -> list[float]:
+    def starts(
+        self, arms: Sequence[Arm], spec_methods: Sequence[str | None] = (), *, fresh: bool = False
+    ) -> list[float]:
         """For each of these arms, served in this order: seconds of the engine start before it; 0: none.
 
-        `spec_methods`: the drafter of each, where it is not the provider's own; empty: none has one.
+        `spec_methods`: the drafter of each, where it is not the provider's own; empty: none has one. `fresh`: `renew`
+        is called before each.
+        """
+        ...
+
+    async def renew(self) -> None:
+        """Before `serve`: end the engine of the block before, if this run started it, so that the next is a new start.
+
+        An engine that was up before the run, or that somebody else wants, stays and is used again.
         """
         ...
 
@@ -96,8 +106,13 @@ class StaticProvider:
     def fingerprint(self, arms: Sequence[Arm]) -> dict[str, Any]:
         return {"engines": {arm.label: self.urls.get(arm.label) for arm in arms}, "model": self.model}
 
-    def starts(self, arms: Sequence[Arm], spec_methods: Sequence[str | None] = ()) -> list[float]:
+    def starts(
+        self, arms: Sequence[Arm], spec_methods: Sequence[str | None] = (), *, fresh: bool = False
+    ) -> list[float]:
         return [0.0] * len(arms)
+
+    async def renew(self) -> None:
+        """They are not ours to end: every block of an arm is served by the same start."""
 
     async def serve(self, arm: Arm, on_progress: OnProgress = silent, spec_method: str | None = None) -> Served:
         url = self.urls.get(f"{arm.label} {spec_method}", self.urls.get(arm.label, "")).rstrip("/")

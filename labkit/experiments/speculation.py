@@ -4,9 +4,9 @@ Each drafter is a block of its own on the same arm, told by its condition, `meth
 arm without speculation, so that every step has its pair. Replies are always natural: an engine that may not stop says
 what it never would, and acceptance of that is nobody's.
 
-Repeats are apart: all drafters once, then all again, so that an engine is started anew for each. A drafter that learns
-from earlier replies, as suffix does, must not meet the same replies a second time; it does on an engine that was up
-before the run and is therefore used in every repeat.
+Repeats are apart: all drafters once, then all again, and an engine is started anew for each. A drafter that learns from
+earlier replies, as suffix does, must not meet the same replies a second time; it does on an engine that was up before
+the run and is therefore used in every repeat.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class SpeculationAsked(Record):
             told = conditions[replace(block, repeat=0)]
             return [Pass(recording=each, options=options, condition=told) for each in recordings]
 
-        return Design(tuple(self._order(list(conditions))), passes)
+        return Design(tuple(self._order(list(conditions))), passes, fresh_starts=True)
 
     def _conditions(self, profile: Profile) -> dict[Block, str]:
         """The blocks of one repeat, and the condition of each one's rows."""
@@ -97,8 +97,6 @@ class SpeculationAsked(Record):
         order: list[Block] = []
         for repeat in range(self.repeats):
             drawn = list(dice.sample(batch, len(batch)) if dice else batch)
-            if order and order[-1].label == drawn[0].label:  # else it would go on with the engine that it has
-                drawn.append(drawn.pop(0))
             order += [replace(block, repeat=repeat) for block in drawn]
         return order
 

@@ -54,7 +54,7 @@ class StepsAsked(Record):
         def passes(block: Block) -> Sequence[Pass]:
             return by_repeat[block.repeat]
 
-        return Design(tuple(order), passes)
+        return Design(tuple(order), passes, fresh_starts=self.seed is not None)
 
     def _cuts(self, recording: Recording) -> list[Pass]:
         whole = len(recording.steps)

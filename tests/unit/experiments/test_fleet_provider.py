@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from labkit.analysis.starts import starts_of
 from labkit.core.arms import Arm, arm_named
 from labkit.core.errors import EngineDied
 from labkit.core.progress import Progress
@@ -16,10 +17,11 @@ from labkit.engines.fleet import Fleet
 from labkit.engines.plan import Plan, ProcessSpec
 from labkit.engines.profiles import load_profile
 from labkit.experiments.asked import Asked
+from labkit.experiments.design import Design, Pass
 from labkit.experiments.fleet_provider import FleetProvider
-from labkit.experiments.runner import run_replay
+from labkit.experiments.runner import run_replay, starts
 from labkit.store.runs import Run, RunStore
-from labkit.traffic.recording import RecordedStep, Recording, RecordingHeader, save
+from labkit.traffic.recording import RecordedStep, Recording, RecordingHeader, named, save
 
 ARMS = [arm_named(label) for label in ("base", "prefix", "spec", "prefix+spec")]
 
@@ -134,6 +136,47 @@ async def test_keep_leaves_the_last_engine_and_the_next_run_uses_and_spares_it(
     assert serving["prefix+spec"]["engine"] == kept.id
     assert serving["base"]["neighbours"] == [kept.id]
     assert not serving["prefix+spec"]["ours"]
+
+
+async def test_in_random_order_every_block_has_a_start_of_its_own(
+    fleet: Fleet, provider: FakePlans, source: str, tmp_path: Path
+):
+    up = []
+
+    def look(_: Progress) -> None:
+        up.append(len([engine for engine in fleet.ps() if engine.alive]))
+
+    arms = {"seed": 1, "repeats": 2, "drift_check": True, "on_progress": look}
+    done = await run(provider, source, tmp_path, "base", "prefix", **arms)
+    assert done.info.state == "done", done.info.note
+    serving = [event for event in done.events() if event["type"] == "serving"]
+    assert len({event["engine"] for event in serving}) == len(serving) == 5
+    assert all(event["ours"] for event in serving)
+    assert starts_of(done.steps()).fewest(["base", "prefix"], [0, 1]) == 2
+    assert (max(up), fleet.ps()) == (1, [])
+    kept = await run(provider, source, tmp_path, "base", "prefix", repeats=2)  # the quick look
+    assert len({event["engine"] for event in kept.events() if event["type"] == "serving"}) == 1
+
+
+async def test_an_engine_that_was_up_before_stays_and_it_is_said(
+    fleet: Fleet, provider: FakePlans, source: str, tmp_path: Path
+):
+    before = await fleet.up(provider.plan(arm_named("base")))
+    done = await run(provider, source, tmp_path, "base", "spec", seed=1, repeats=2)
+    assert [engine.id for engine in fleet.ps()] == [before.id]
+    found = starts_of(done.steps())
+    assert (found.of("base", [0, 1]), len(found.of("spec", [0, 1]))) == ({before.id}, 2)
+    assert f"base: engine {before.id} is not this run's to end, so its blocks are one start of it." in done.info.note
+    assert "spec: engine" not in done.info.note
+
+
+def test_a_start_is_expected_before_every_block_that_gets_one(provider: FakePlans):
+    base = [arm_named("base")] * 3
+    assert [seconds > 0 for seconds in provider.starts(base)] == [True, False, False]
+    assert [seconds > 0 for seconds in provider.starts(base, fresh=True)] == [True, True, True]
+    asked = Asked(profile="cpu-smollm2", recording="night-shifts", arms=("base", "prefix"), repeats=2, seed=1)
+    design = Design(tuple(asked.blocks()), lambda _: (Pass(recording=named("night-shifts")),), fresh_starts=True)
+    assert [seconds > 0 for seconds in starts(design, provider)] == [True] * 4
 
 
 async def test_a_refused_arm_says_what_the_engine_said(provider: FakePlans, source: str, tmp_path: Path):

@@ -1,7 +1,6 @@
 """`labkit run speculation` over fake engines with known acceptance, one of which is refused."""
 
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -100,12 +99,12 @@ def test_every_request_is_natural_and_a_condition_tells_the_drafter():
     assert "pinned" not in CliRunner().invoke(build(), ["run", "speculation", "--help"]).output
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_a_drafter_never_stands_beside_itself_so_that_each_repeat_starts_its_engine_anew(seed: int):
+@pytest.mark.parametrize("seed", [None, 1])
+def test_each_repeat_starts_the_drafters_engine_anew(seed: int | None):
     asked = SpeculationAsked(profile="cpu-smollm2", methods=("ngram",), repeats=4, seed=seed)
-    blocks = asked.design(load_profile("cpu-smollm2")).blocks
-    assert all(one.label != other.label for one, other in pairwise(blocks))
-    assert [block.repeat for block in blocks] == [0, 0, 1, 1, 2, 2, 3, 3]
+    design = asked.design(load_profile("cpu-smollm2"))
+    assert design.fresh_starts
+    assert [block.repeat for block in design.blocks] == [0, 0, 1, 1, 2, 2, 3, 3]
 
 
 def test_drafters_that_need_other_engine_settings_have_a_reference_with_them():
