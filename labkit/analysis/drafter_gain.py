@@ -4,8 +4,9 @@ The reference is the same arm without speculation. Its condition is another one 
 left out of the pairing: a pair is the same request of the same pass number. A drafter that needs other engine settings
 than the first one has a reference with those settings, `method=none for NAME+NAME`.
 
-One start of an engine is a little faster or slower as a whole. The interval is over steps and tasks within the starts
-that there were; only repeats, each with a start of its own, can show that other spread.
+One start of an engine is a little faster or slower as a whole. The interval shown is over steps and tasks within the
+starts that there were. A verdict needs more: that the effects' own test (`comparisons`), which adds what starts differ
+by and asks for five tasks and for enough starts, says the same. Starts are judged over all drafters and references.
 """
 
 from __future__ import annotations
@@ -15,9 +16,14 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from labkit.analysis.comparisons import Comparison, compared
+from labkit.analysis.contrasts import Contrast
 from labkit.analysis.drafters import by_method, groups
+from labkit.analysis.effect_words import MIN_TASKS, TOO_FEW, blind, verdict
 from labkit.analysis.latency import e2e
 from labkit.analysis.ratios import MIN_STEPS, Ratio, ratio_of_sums
+from labkit.analysis.requests import request_costs
+from labkit.analysis.starts import starts_of
 from labkit.analysis.tables import STEP_KEY, Floats, floats, is_finished, measured, numbers, share, typed_frame
 from labkit.core.columns import column
 from labkit.core.conditions import is_reference, of_reference
@@ -36,6 +42,7 @@ class GainRow(Record):
     n_pairs: int = column("int64", "", "steps that finished in both")
     n_tasks: int = column("int64", "", "tasks that these pairs are of")
     n_repeats: int = column("int64", "", "repeats that these pairs are of")
+    n_starts: int = column("int64", "", "starts of an engine, of the side that has fewer")
     n_same: int = column("int64", "", "pairs with the very same text")
     gain: float | None = column("float64", "", "end-to-end time without / with it; over 1 is faster", nullable=True)
     low: float | None = column("float64", "", "95 % interval of the gain, low end", nullable=True)
@@ -52,11 +59,35 @@ def gain_table(steps: pd.DataFrame) -> pd.DataFrame:
     """One row per drafter and group that has a pair; columns as GainRow declares them. Empty without a reference."""
     kept = measured(steps)
     kept = kept[is_finished(kept) & (kept["mode"] != "pinned")]
-    rows = []
+    rows, tests = [], _tests(kept)
     for method, of_method in by_method(kept):
         pairs = of_method.merge(reference(kept, method), on=PAIR_KEY, suffixes=("", "_without"))
-        rows += [_row(method, by, group, some) for by, group, some in groups(pairs) if len(some)]
+        rows += [
+            _row(method, by, group, some, tests.get((method, by, group), Comparison(name=method, metric="e2e_s")))
+            for by, group, some in groups(pairs)
+            if len(some)
+        ]
     return typed_frame(GainRow, rows)
+
+
+def _tests(kept: pd.DataFrame) -> dict[tuple[str, str, str], Comparison]:
+    """The test of every drafter against its reference in every group: conditions take the place of arms."""
+    sides = kept.assign(arm=kept["condition"])
+    found = {}
+    for by, group, some in groups(sides):
+        costs, told = request_costs(some, _NO_CHUNKS, "e2e_s"), sorted(some["arm"].unique())
+        against = [
+            Contrast(method, {str(of_reference["condition"].iloc[0]): 1.0, str(mine["condition"].iloc[0]): -1.0})
+            for method, mine in by_method(some)
+            if len(of_reference := reference(some, method))
+        ]
+        for one in compared("e2e_s", costs, against, starts_of(some), told):
+            found[one.name, by, group] = one
+    return found
+
+
+_NO_CHUNKS = pd.DataFrame()
+"""End-to-end times need none."""
 
 
 def reference(steps: pd.DataFrame, method: str) -> pd.DataFrame:
@@ -65,7 +96,7 @@ def reference(steps: pd.DataFrame, method: str) -> pd.DataFrame:
     return steps[own] if own.any() else steps[steps["condition"] == of_reference()]
 
 
-def _row(method: str, by: str, group: str, pairs: pd.DataFrame) -> GainRow:
+def _row(method: str, by: str, group: str, pairs: pd.DataFrame, test: Comparison) -> GainRow:
     without = pairs[[f"{name}_without" for name in _TIMES]].set_axis(list(_TIMES), axis=1)
     gain = _on_the_log_scale(ratio_of_sums(floats(e2e(without)), floats(e2e(pairs)), pairs["task"].tolist()))
     return GainRow(
@@ -75,6 +106,7 @@ def _row(method: str, by: str, group: str, pairs: pd.DataFrame) -> GainRow:
         n_pairs=gain.n,
         n_tasks=gain.n_tasks,
         n_repeats=int(pairs["repeat"].nunique()),
+        n_starts=test.n_starts,
         n_same=int((pairs["text_sha256"] == pairs["text_sha256_without"]).sum()),
         gain=gain.value,
         low=gain.low,
@@ -82,7 +114,7 @@ def _row(method: str, by: str, group: str, pairs: pd.DataFrame) -> GainRow:
         decode_gain=share(*_on_both(_decode(without), _decode(pairs))),
         over=gain.over,
         too_few=gain.too_few,
-        verdict=_verdict(gain),
+        verdict=_verdict(gain, test),
     )
 
 
@@ -107,9 +139,13 @@ def _on_both(one: Floats, other: Floats) -> tuple[Floats, Floats]:
     return one[both], other[both]
 
 
-def _verdict(gain: Ratio) -> str:
+def _verdict(gain: Ratio, test: Comparison) -> str:
+    """Both must say so: the interval that is shown, of sums, and the test, of tasks and starts."""
     if gain.too_few or gain.low is None or gain.high is None:
-        return "too few to tell"
-    if gain.high < 1:
+        return TOO_FEW
+    if test.p is None or test.n_tasks < MIN_TASKS or blind(test):
+        return TOO_FEW
+    said = verdict(test, test.p, True, None)
+    if gain.high < 1 and said.startswith("worse"):
         return "costs more than it gives"
-    return "faster" if gain.low > 1 else "no difference to be seen"
+    return "faster" if gain.low > 1 and said.startswith("better") else "no difference to be seen"

@@ -8,7 +8,9 @@ that of the effects is.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
@@ -59,15 +61,19 @@ class DriftRow(Record):
         return f", 95 % {low:.2f}-{high:.2f}"
 
 
-def drift(steps: pd.DataFrame) -> DriftRow | None:
-    """The block that was repeated at the end against the first of its arm; None when there is no such block."""
-    steps = measured(steps)
-    last = steps.groupby("arm")["repeat"].max()
-    arm = None if last.empty else str(last.idxmax())
-    if arm is None or (last.drop(arm) == last[arm]).any() or last[arm] == 0 or len(last) < 2:
+def drift(steps: pd.DataFrame, asked: Mapping[str, Any]) -> DriftRow | None:
+    """The block that was repeated at the end against the first of its arm; None when there is no such block.
+
+    `asked`: what the run was asked. Only one with `drift_check` has the block: as a repeat after the `repeats` of all
+    arms. A run that was cut short, or an arm that was refused, leaves uneven repeats as well, and they are no drift.
+    """
+    steps, last = measured(steps), int(asked.get("repeats") or 1)
+    arms = steps.loc[steps["repeat"] == last, "arm"].unique()
+    if not asked.get("drift_check") or len(arms) != 1:
         return None
+    arm = str(arms[0])
     of_arm = steps[steps["arm"] == arm]
-    logs = (_log_times(of_arm, 0) - _log_times(of_arm, int(last[arm]))).dropna()
+    logs = (_log_times(of_arm, 0) - _log_times(of_arm, last)).dropna()
     tasks = floats(logs.groupby(level="task").mean())
     return DriftRow(
         arm=arm,

@@ -44,8 +44,8 @@ def verdict(found: Comparison, p: float | None, corrected: bool, needed: float |
     would = "" if needed is None else f"; a gain below {times(needed)} would be missed"
     if found.over == TASKS and found.n_tasks < MIN_TASKS:
         return f"{TOO_FEW}: {found.n_tasks} tasks, and the interval is proven from {MIN_TASKS}{would}"
-    if blind := _blind(found):
-        return f"{TOO_FEW}: {blind}"
+    if why := blind(found):
+        return f"{TOO_FEW}: {why}"
     if p < ALPHA:
         return ("better" if found.gain > 0 else "worse") + _scope(found, corrected)
     if found.low > -SAME and found.high < SAME:
@@ -89,7 +89,7 @@ def _untold(found: Comparison) -> str:
     return f"{NOT_MEASURED}: no arm has a value"
 
 
-def _blind(found: Comparison) -> str:
+def blind(found: Comparison) -> str:
     """Why starts of an engine could have made this result and nothing would show it; empty where that is not so.
 
     Token counts do not depend on them.
@@ -113,7 +113,7 @@ _FRESH = "measure in random order (a seed), on engines that the run starts itsel
 def _of_starts(found: Comparison) -> list[str]:
     """What the starts of engines leave out of the interval."""
     said = []
-    if _blind(found) and found.n_starts < MIN_STARTS:
+    if blind(found) and found.n_starts < MIN_STARTS:
         one = "One repeat" if found.n_repeats < MIN_STARTS else "One start of an engine for all repeats of an arm"
         said.append(f"{one}: what differs between two starts of an engine is not in the interval.")
     elif found.n_starts < found.n_repeats and found.low is not None and found.metric != "prompt_computed":

@@ -59,11 +59,15 @@ def print_tables(growth: pd.DataFrame, exponents: pd.DataFrame, console: Console
 
 
 def left_of_it(growth: pd.DataFrame) -> list[str]:
-    """What each arm leaves of base's growth, at the most steps that it has in common with base; a sentence an arm."""
+    """What each arm leaves of base's growth, at the most steps that it has in common with base; a sentence an arm.
+
+    A ratio of times is of these passes alone: whether it holds is for the factorial to say.
+    """
     compared = growth[(growth["arm"] != BASE.label) & growth["computed_vs_base"].notna()]
     return [
         f"At {row['steps']} steps {row['arm']} computes {percent(1 / row['computed_vs_base'])} of the prompt tokens "
-        f"that {BASE.label} computes, in {percent(1 / row['time_vs_base'])} of its time."
+        f"that {BASE.label} computes, in {percent(1 / row['time_vs_base'])} of its time "
+        f"(n = {row['n_passes']} pass{'es' * (row['n_passes'] != 1)}, no interval: too few to tell of the time)."
         for row in compared.sort_values("steps").drop_duplicates("arm", keep="last").to_dict("records")
         if not missing(row["time_vs_base"])
     ]

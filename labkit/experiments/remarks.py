@@ -26,7 +26,7 @@ def remarks(run: Run) -> list[str]:
         for each in evidence(steps, events)
         if each.found
     ]
-    found = drift(steps)
+    found = drift(steps, run.info.asked)
     said += [found.in_words()] if found and found.notable else []
     client = client_bound(steps, run.chunks(), run.samples())
     return [*said, *filter(None, (client.in_words(), retokenized(steps).in_words()))]

@@ -7,6 +7,7 @@ from typing import Any
 
 from labkit.analysis.drafter_gain import gain_table
 from labkit.analysis.drafters import drafter_table
+from labkit.analysis.effect_words import TOO_FEW
 from labkit.analysis.exponents import exponent_table
 from labkit.analysis.format import missing, percent, plain, seconds, times
 from labkit.analysis.interference import interference
@@ -28,11 +29,15 @@ def findings(material: Material) -> Iterator[str]:
 def _growth(material: Material) -> Iterator[str]:
     if not any(condition.startswith("steps=") for condition in material.conditions):
         return
-    rows = records(exponent_table(material.steps))
+    rows = records(exponent_table(material.measured))
     for measure, name in _GROWS.items():
-        said = [_exponent(row) for row in rows if row["measure"] == measure and not missing(row["exponent"])]
-        if said:
-            yield f"with the number of steps, {name} grew to the power of {listed(said)}"
+        of = [row for row in rows if row["measure"] == measure and not missing(row["exponent"])]
+        told = [_exponent(row) for row in of if not row["verdict"].startswith(TOO_FEW)]
+        untold = [_exponent(row) for row in of if row["verdict"].startswith(TOO_FEW)]
+        if told:
+            yield f"with the number of steps, {name} grew to the power of {listed(told)}"
+        if untold:
+            yield f"too few to tell how {name} grew with the number of steps: to the power of {listed(untold)}"
 
 
 def _exponent(row: dict[str, Any]) -> str:
@@ -44,18 +49,23 @@ def _exponent(row: dict[str, Any]) -> str:
 def _drafters(material: Material) -> Iterator[str]:
     if not any(condition.startswith("method=") for condition in material.conditions):
         return
-    rates = {row["method"]: row for row in records(drafter_table(material.steps)) if row["by"] == "all"}
-    gains = {row["method"]: row for row in records(gain_table(material.steps)) if row["by"] == "all"}
+    rates = {row["method"]: row for row in records(drafter_table(material.measured)) if row["by"] == "all"}
+    gains = {row["method"]: row for row in records(gain_table(material.measured)) if row["by"] == "all"}
     for method, row in rates.items():
         gain = gains.get(method)
-        made = f" and made a request {_gained(gain)}" if gain else ""
+        made = _gained(gain) if gain else ""
         n = counted(row["n"], "request")
         yield f"of what {method} drafted, {percent(row['rate'])} was accepted (n = {n}){made}"
 
 
 def _gained(row: dict[str, Any]) -> str:
+    """What cannot be told is said to be so before its number, and without the interval, which starts are not in."""
+    n = f"n = {counted(row['n_pairs'], 'pair')} of {counted(row['n_tasks'], 'task')}"
+    if row["verdict"].startswith(TOO_FEW):
+        starts = counted(row["n_starts"], "engine start")
+        return f"; whether requests got faster is too few to tell ({times(row['gain'])}, {n}, {starts})"
     span = "" if missing(row["low"]) else f", 95 % interval {interval(row)}"
-    return f"{times(row['gain'])} as fast (n = {counted(row['n_pairs'], 'pair')}{span}: {row['verdict']})"
+    return f" and made a request {times(row['gain'])} as fast ({n}{span}: {row['verdict']})"
 
 
 def _capacity(material: Material) -> Iterator[str]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from labkit.analysis.starts import starts_of
 from labkit.core.arms import arm_named
 from labkit.experiments.bystanders import MANY_CORES
+from labkit.experiments.order import order_seed
 from labkit.experiments.report.blocks import Block, Code, More, Points, Section
 from labkit.experiments.report.counters import restarts, unconfirmed
 from labkit.experiments.report.english import capital, counted, listed, sentence
@@ -69,12 +71,28 @@ def _size(material: Material) -> Iterator[str]:
 def _design(material: Material) -> Iterator[str]:
     asked, steps = material.asked, material.measured
     if len(material.arms) > 1:
-        yield _FIXED if asked.get("seed") is None else ""
+        yield _FIXED if order_seed(material.info.experiment, asked) is None else ""
+        yield _one_start(material)
         yield _NO_DRIFT if material.drift is None else capital(material.drift.in_words())
     replayed = steps[steps["recording"] != ""]
     yield _RECORDED if len(replayed) and (replayed["history"] == "recorded").any() else ""
     yield _PINNED if (steps["mode"] == "pinned").any() else ""
     yield _NO_GAPS if len(replayed) and asked.get("gaps") is False else ""
+
+
+def _one_start(material: Material) -> str:
+    """Arms whose repeats were all served by one start of an engine."""
+    steps, starts = material.measured, starts_of(material.measured)
+    repeats = steps["repeat"].unique()
+    kept = [arm for arm in material.arms if len(starts.of(arm, repeats)) == 1 < _repeats(material, arm)]
+    if not kept:
+        return ""
+    said = f"All repeats of {listed(kept)} were served by one start of an engine"
+    return f"{said}: how much starts differ cannot be seen, and times have no verdict"
+
+
+def _repeats(material: Material, arm: str) -> int:
+    return int(material.measured.loc[material.measured["arm"] == arm, "repeat"].nunique())
 
 
 def _machine(material: Material) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from labkit.analysis.tables import is_finished
+from labkit.experiments.order import order_seed
 from labkit.experiments.report.blocks import Pairs, Points, Section
 from labkit.experiments.report.english import counted, listed, shown
 from labkit.experiments.report.material import Material
@@ -67,7 +68,7 @@ def _order(material: Material) -> str:
     blocks = [f"{event['arm']} {event['repeat'] + 1}" for event in material.told("serving")]
     if not blocks:
         return ""
-    seed = material.asked.get("seed")
+    seed = order_seed(material.info.experiment, material.asked)
     how = "fixed: drift of the machine would look like an effect" if seed is None else f"shuffled, seed {seed}"
     return f"{', '.join(blocks)} ({how})"
 

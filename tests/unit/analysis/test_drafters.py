@@ -1,5 +1,9 @@
 """Drafters by kind and turn: token-weighted, natural steps only, paired with their own reference."""
 
+import math
+from dataclasses import replace
+
+import numpy as np
 import pandas as pd
 import pytest
 from builders import a_step, frame_of
@@ -74,17 +78,56 @@ def test_pinned_failed_and_warm_up_steps_are_no_acceptance_and_nor_is_the_refere
     assert row(table, "all")["rate"] == 0.25
 
 
+def both_sides(gain: float, tasks: int = 6, repeats: int = 4, turns: int = 5, **changes: object) -> list[StepRecord]:
+    """Every step takes half a second with the drafter, and `gain` times as long without, on starts of their own."""
+    rows = []
+    for task, repeat, turn in np.ndindex(tasks, repeats, turns):
+        told = {"task": f"t{task}", "repeat": repeat, **changes}
+        rows += [drafted(turn + 1, 1, 4, 2, t_end=1.5, **told), without(turn + 1, t_end=1 + gain / 2, **told)]
+    return rows
+
+
 def test_each_step_is_paired_with_the_same_request_without_speculation():
-    rows = [drafted(t, 1, 4, 2, kind="act" if t < 6 else "answer", t_end=1.5) for t in range(1, 12)]
-    rows += [without(t, kind="act" if t < 6 else "answer", t_end=1 + (1.0 if t < 6 else 0.25)) for t in range(1, 11)]
+    rows = [*both_sides(2.0, kind="act"), *both_sides(0.5, kind="answer", recording="other")]
     table = gain_table(frame_of(rows))
     act, answer = row(table, "act"), row(table, "answer")
-    assert (act["n_pairs"], act["gain"], act["verdict"]) == (5, pytest.approx(2.0), "faster")
-    assert (answer["n_pairs"], answer["gain"]) == (5, pytest.approx(0.5))
+    assert (act["n_pairs"], act["gain"], act["verdict"]) == (120, pytest.approx(2.0), "faster")
+    assert (answer["n_pairs"], answer["gain"]) == (120, pytest.approx(0.5))
     assert answer["verdict"] == "costs more than it gives"
-    assert row(table, "all")["gain"] == pytest.approx((5 + 1.25) / 5)
-    assert row(table, "all")["low"] < 1 < row(table, "all")["high"]
-    assert row(table, "all")["verdict"] == "no difference to be seen"
+    assert (act["n_tasks"], act["n_repeats"], act["n_starts"]) == (6, 4, 4)
+    assert row(table, "all")["gain"] == pytest.approx((2 + 0.5) / 2)
+
+
+def test_a_slow_start_of_the_drafters_engine_is_no_verdict():
+    """Three tasks, one start that is 15 % slow as a whole: the interval over steps and tasks does not show it."""
+    slow = [
+        replace(step, t_end=1 + 0.5 * 1.15 * (1 + 0.02 * step.turn)) if step.arm == "prefix+spec"
+        else replace(step, t_end=1 + 0.5 * (1 + 0.021 * step.turn))
+        for step in both_sides(1.0, tasks=3, repeats=1)
+    ]  # fmt: skip
+    told = row(gain_table(frame_of(slow)), "all")
+    assert told["high"] < 1
+    assert (told["n_starts"], told["verdict"]) == (1, "too few to tell")
+
+
+@pytest.mark.parametrize(
+    ("tasks", "repeats", "engine"), [(4, 4, None), (6, 1, None), (6, 3, None), (6, 4, "one for all")]
+)
+def test_a_verdict_on_times_needs_five_tasks_and_enough_starts(tasks, repeats, engine):
+    rows = [replace(step, engine=engine or step.engine) for step in both_sides(2.0, tasks=tasks, repeats=repeats)]
+    assert row(gain_table(frame_of(rows)), "all")["verdict"] == "too few to tell"
+    assert row(gain_table(frame_of(both_sides(2.0, tasks=5, repeats=4))), "all")["verdict"] == "faster"
+
+
+def test_starts_that_differ_as_much_as_the_gain_are_no_gain():
+    dice = np.random.default_rng(3)
+    off = {(arm, repeat): dice.normal(0, 0.3) for arm in ("prefix", "prefix+spec") for repeat in range(4)}
+    rows = [
+        replace(step, t_end=1 + (step.t_end - 1) * math.exp(off[step.arm, step.repeat])) for step in both_sides(1.2)
+    ]
+    told = row(gain_table(frame_of(rows)), "all")
+    assert told["low"] > 1 or told["high"] < 1  # over steps and tasks alone it looks clear
+    assert told["verdict"] == "no difference to be seen"
 
 
 def test_repeats_and_tasks_are_not_mixed_up_in_pairs():

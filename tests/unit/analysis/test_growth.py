@@ -1,6 +1,7 @@
 """Growth with the steps: closed forms in, exponents and shares out, and what must not be told is not told."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -46,13 +47,17 @@ def history(turn: int) -> int:
 
 
 def run(repeats: int = 3, tasks: tuple[str, ...] = ("t",)) -> pd.DataFrame:
+    return frame_of(run_rows(repeats, tasks))
+
+
+def run_rows(repeats: int, tasks: tuple[str, ...]) -> list[StepRecord]:
     rows = []
     for task in tasks:
         for repeat in range(repeats):
             for count in COUNTS:
                 rows += of_pass("base", count, nothing, repeat=repeat, task=task)
                 rows += of_pass("prefix", count, history, repeat=repeat, task=task)
-    return frame_of(rows)
+    return rows
 
 
 def row(table: pd.DataFrame, **where: object) -> pd.Series:
@@ -85,9 +90,22 @@ def test_the_exponent_tells_quadratic_from_linear():
     assert base["exponent"] == pytest.approx(1.908, abs=0.001)  # of n (n + 1) / 2: not yet 2
     assert base["last_exponent"] == pytest.approx(1.957, abs=0.001)  # log2(528 / 136)
     assert [prefix["exponent"], prefix["last_exponent"]] == pytest.approx([1.0, 1.0])
-    assert (base["verdict"], base["over"]) == ("faster than the steps", "repeats of one task")
+    assert (base["verdict"], base["over"]) == ("faster than the steps, on this one task", "repeats of one task")
     assert prefix["verdict"] == "not to be told from in step with them"
     assert row(table, arm="base", measure="e2e_s")["exponent"] == pytest.approx(base["exponent"])
+
+
+def test_times_need_two_starts_and_several_tasks_five():
+    one = frame_of([replace(step, engine="kept") for step in run_rows(3, ("t",))])
+    table = exponent_table(one)
+    assert row(table, arm="base", measure="e2e_s")["verdict"] == "too few to tell"
+    assert row(table, arm="base", measure="e2e_s")["n_starts"] == 1
+    assert row(table, arm="base", measure="prompt_computed")["verdict"].startswith("faster than the steps")
+    few, enough = exponent_table(run(2, tuple("abcd"))), exponent_table(run(2, tuple("abcde")))
+    assert row(few, arm="base", measure="prompt_computed")["low"] > 1
+    assert row(few, arm="base", measure="prompt_computed")["verdict"] == "too few to tell"
+    assert row(enough, arm="base", measure="e2e_s")["verdict"] == "faster than the steps"
+    assert row(exponent_table(run(1, tuple("abcde"))), arm="base", measure="e2e_s")["verdict"] == "too few to tell"
 
 
 def test_with_three_tasks_the_interval_is_over_tasks():
@@ -99,7 +117,7 @@ def test_with_three_tasks_the_interval_is_over_tasks():
     assert (told["n_units"], told["over"]) == (3, "tasks")
     assert told["exponent"] == pytest.approx(sum(slopes) / 3, abs=1e-3)
     assert told["low"] < 1 < told["high"]
-    assert told["verdict"] == "not to be told from in step with them"
+    assert told["verdict"] == "too few to tell"
 
 
 def test_two_repeats_are_too_few_to_tell_and_one_count_has_no_slope():

@@ -65,7 +65,8 @@ async def test_each_cut_is_a_cold_pass_whose_sums_are_the_closed_form(source: st
     grown = exponent_table(done.steps()).set_index(["measure", "arm"])
     assert grown.loc[("prompt_computed", "base"), "last_exponent"] > 1.3
     assert grown.loc[("prompt_computed", "prefix"), "last_exponent"] < 1.0
-    assert grown.loc[("prompt_computed", "base"), "verdict"] == "faster than the steps"
+    assert grown.loc[("prompt_computed", "base"), "verdict"] == "faster than the steps, on this one task"
+    assert grown.loc[("e2e_s", "base"), "verdict"] == "too few to tell"  # one engine for all repeats
 
 
 def test_a_recording_that_is_too_short_stands_under_its_own_length_once(source: str):
@@ -120,3 +121,4 @@ def test_the_command_measures_and_prints_what_grows(source: str, tmp_path: Path,
         assert "cut after 1 and 4 steps" in output
         # hits of 100, 148 and 196 of 694 tokens, in blocks of 4
         assert "At 4 steps prefix computes 36 % of the prompt tokens that base computes, in " in output
+        assert "(n = 1 pass, no interval: too few to tell of the time)" in output
