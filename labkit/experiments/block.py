@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from contextlib import aclosing
+from functools import partial
 
 from labkit.core.errors import EngineBusy, EngineError
 from labkit.engines.client import EngineClient
@@ -11,17 +11,14 @@ from labkit.experiments.bystanders import Bystanders
 from labkit.experiments.design import Block, Pass
 from labkit.experiments.first_counters import first_counters
 from labkit.experiments.keep_logs import kept_logs
-from labkit.experiments.meter import Meter
 from labkit.experiments.one_agent import measure_pass
-from labkit.experiments.rows import rows_of
 from labkit.experiments.salts import Salts
 from labkit.experiments.sampling import engine_sampled
 from labkit.experiments.sending import send
 from labkit.experiments.serving import Served
 from labkit.experiments.session import Session
+from labkit.experiments.warming import warm_up
 from labkit.experiments.warmup import warmup
-from labkit.traffic.replay import ReplayOptions, replay
-from labkit.traffic.salt import SaltPolicy
 
 
 async def measure(session: Session, number: int) -> None:
@@ -67,14 +64,15 @@ async def _warm_up(session: Session, block: Block, served: Served, client: Engin
     """Send what is thrown away; its rows are kept and marked."""
     session.reporter.say(f"warming up {block.label}")
     requests = warmup([sent for each in session.design.passes(block) for sent in each.sends])
-    place = session.place(block, served, Pass(recording=requests), warmup=True)
-    meter = await Meter.started(served.metrics, session.clock)
-    async with aclosing(replay(requests, client, ReplayOptions(), SaltPolicy(), clock=session.clock)) as steps:
-        async for done in steps:
-            rows = rows_of(place, done, await meter.lap())
-            session.writer.step(rows.step, rows.chunks)
-            if done.error:
-                await session.check_alive(served)
+    await warm_up(
+        requests,
+        served,
+        client,
+        place=session.place(block, served, Pass(recording=requests), warmup=True),
+        writer=session.writer,
+        clock=session.clock,
+        after_failure=partial(session.check_alive, served),
+    )
 
 
 async def _timed(session: Session, number: int, served: Served, client: EngineClient) -> None:

@@ -24,7 +24,7 @@ from labkit.experiments.confirm_asked import ConfirmAsked
 from labkit.experiments.confirm_trial import Trial
 from labkit.experiments.keep_logs import kept_logs
 from labkit.experiments.live_warmup import live_warmup
-from labkit.experiments.sampling import sampled
+from labkit.experiments.sampling import engine_sampled, sampled
 from labkit.experiments.serving import EngineProvider, Served
 from labkit.experiments.warming import warm_up
 from labkit.experiments.warmup import TASK
@@ -86,9 +86,10 @@ async def _served(trial: Trial, arm: Arm, number: int) -> None:
     trial.writer.event("serving", arm=arm.label, repeat=number, **served.facts())
     attempts = [_asked(trial.asked, arm, name, number) for name in trial.asked.task_names]
     with trial.provider.locked(served, trial.writer.id), kept_logs(served, trial.writer.log_dir):
-        await _warm_up(trial, served, attempts)
-        for each in attempts:
-            await _try(trial, served, each)
+        async with engine_sampled(trial.writer, served, trial.clock):
+            await _warm_up(trial, served, attempts)
+            for each in attempts:
+                await _try(trial, served, each)
 
 
 def _asked(asked: ConfirmAsked, arm: Arm, task: str, number: int) -> AgentAsked:

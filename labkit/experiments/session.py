@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from labkit.core.clock import Clock
 from labkit.core.errors import EngineDied, EngineError
+from labkit.experiments.alive import check_alive
 from labkit.experiments.bystanders import MANY_CORES
 from labkit.experiments.ceilings import Salted
 from labkit.experiments.design import Block, Design, Pass
@@ -17,9 +17,6 @@ from labkit.experiments.rows import Place
 from labkit.experiments.serving import EngineProvider, Served
 from labkit.experiments.verdict import Tally
 from labkit.store.runs import RunWriter
-
-_DEATH_SHOWS_S = 0.3
-"""A process that broke off a stream may still be on its way out: look again after this long."""
 
 
 @dataclass
@@ -55,9 +52,7 @@ class Session:
 
     async def check_alive(self, served: Served) -> None:
         """After a failed request. Raises EngineDied when it failed because a process is gone."""
-        self.provider.check(served)
-        await asyncio.sleep(_DEATH_SHOWS_S)
-        self.provider.check(served)
+        await check_alive(self.provider, served)
 
     @contextmanager
     def measuring(self, number: int, place: int, each: Pass) -> Iterator[None]:
