@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol
 from labkit.core.arms import Arm
 from labkit.core.errors import BadInput
 from labkit.core.progress import OnProgress, silent
+from labkit.store.masking import without_secrets
 
 SwitchedBy = Literal["flag", "salt"]
 
@@ -43,9 +44,9 @@ class Served:
     trouble: tuple[str, ...] = ()
 
     def facts(self) -> dict[str, Any]:
-        """What the run folder keeps of it."""
+        """What the run folder keeps of it: no secret."""
         names = ("engine", "base_url", "model", "switched_by", "block_size", "plan", "ours", "neighbours", "trouble")
-        return {name: getattr(self, name) for name in names}
+        return {name: without_secrets(getattr(self, name)) for name in names}
 
 
 class EngineProvider(Protocol):
@@ -104,7 +105,8 @@ class StaticProvider:
     salted: bool = True
 
     def fingerprint(self, arms: Sequence[Arm]) -> dict[str, Any]:
-        return {"engines": {arm.label: self.urls.get(arm.label) for arm in arms}, "model": self.model}
+        urls = {arm.label: self.urls.get(arm.label) for arm in arms}
+        return {"engines": without_secrets(urls), "model": self.model}
 
     def starts(
         self, arms: Sequence[Arm], spec_methods: Sequence[str | None] = (), *, fresh: bool = False

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any
 
+from labkit.store.command_line import options
 from labkit.store.fingerprint import Difference, difference
 from labkit.store.masking import masked
 
@@ -94,17 +95,3 @@ def _line(said: Mapping[str, str]) -> str:
     """Options as a command line again, secrets masked."""
     words = [value if name == "command" else f"{name} {masked(name, value)}" for name, value in said.items()]
     return " ".join(words)
-
-
-def options(argv: Sequence[str]) -> dict[str, str]:
-    """`--block-size 32 --enforce-eager` as a dict; a flag without a value is `on`; the words before are `command`."""
-    found: dict[str, str] = {}
-    name = "command"
-    for word in map(str, argv):
-        if word.startswith("--"):
-            name, sign, value = word.partition("=")
-            found[name] = value if sign else "on"
-        else:
-            known = found.get(name, "on")
-            found[name] = word if known == "on" else f"{known} {word}"
-    return found

@@ -18,6 +18,7 @@ import psutil
 
 import labkit
 from labkit.store.git import git_state
+from labkit.store.masking import without_secrets
 
 Fingerprint = dict[str, Any]
 
@@ -45,8 +46,8 @@ def host_fingerprint() -> Fingerprint:
 def engine_fingerprint(
     processes: Sequence[Mapping[str, Any]], *, model_hash: str | None = None, chat_template: str | None = None
 ) -> Fingerprint:
-    """What the caller knows: each process's role, argv and env as the plan has them; model and template by hash."""
-    kept = [{key: process.get(key) for key in ("role", "argv", "env")} for process in processes]
+    """What the caller knows: each process's role, argv and env without secrets; model and template by hash."""
+    kept = [without_secrets({key: process.get(key) for key in ("role", "argv", "env")}) for process in processes]
     template = None if chat_template is None else hashlib.sha256(chat_template.encode()).hexdigest()
     return {"processes": kept, "model_hash": model_hash, "chat_template_sha256": template}
 

@@ -24,6 +24,7 @@ from labkit.core.paths import runs_dir
 from labkit.core.records import RunInfo
 from labkit.store.jsonl import cannot_write
 from labkit.store.layout import LOGS, RUN
+from labkit.store.masking import without_secrets
 from labkit.store.reader import Run
 from labkit.store.reopening import reopened
 from labkit.store.writer import RunWriter
@@ -44,7 +45,8 @@ class RunStore:
     def create(self, experiment: str, asked: dict[str, Any], fingerprint: dict[str, Any]) -> RunWriter:
         """A new run, started now. The folder appears whole: nobody sees one without `run.json`.
 
-        Raises BadInput for an experiment's name that cannot be part of a folder's, LabError for an unwritable root.
+        Secrets in `asked` and `fingerprint` are masked. Raises BadInput for an experiment's name that cannot be part of
+        a folder's, LabError for an unwritable root.
         """
         if not _EXPERIMENT.fullmatch(experiment):
             raise BadInput("experiment", experiment, "1 to 40 of a-z 0-9 _ -, starting with a letter or digit")
@@ -55,8 +57,8 @@ class RunStore:
             experiment=experiment,
             created=wall.isoformat(timespec="microseconds"),
             state="running",
-            asked=asked,
-            fingerprint=fingerprint,
+            asked=without_secrets(asked),
+            fingerprint=without_secrets(fingerprint),
         )
         return self._started(info, t0)
 

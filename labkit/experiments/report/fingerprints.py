@@ -8,7 +8,7 @@ from typing import Any
 from labkit.experiments.report.blocks import Block, Code, More, Pairs, Section, Words
 from labkit.experiments.report.english import shown
 from labkit.experiments.report.material import Material
-from labkit.store.differences import options
+from labkit.store.command_line import options
 from labkit.store.masking import masked
 
 _SHORT = 12

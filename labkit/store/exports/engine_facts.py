@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from labkit.core.arms import ARMS
 from labkit.core.records import RunInfo
+from labkit.store.command_line import COMMAND, values_of
+from labkit.store.masking import masked
 
 Process = Mapping[str, Any]
-_SECRET = re.compile(r"key$|-token$|secret|password")
 _LAYERS = {arm.label: arm.layers for arm in ARMS}
 
 
@@ -47,17 +47,10 @@ def processes_of(info: RunInfo, arm: str) -> Sequence[Process]:
 
 
 def flags(process: Process) -> dict[str, Any]:
-    """The command line as `{"--flag": value}`, true for a flag without value; values of secrets are left out."""
-    found: dict[str, Any] = {}
-    flag = None
-    for word in process.get("argv") or ():
-        if word.startswith("--"):
-            flag, _, value = word.partition("=")
-            found[flag] = value or True
-        elif flag:
-            found[flag] = word
-            flag = None
-    return {name: "***" if _SECRET.search(name) else value for name, value in found.items()}
+    """The command line as `{"--flag": value}`, true for a flag without value; secrets are masked."""
+    said = values_of(process.get("argv") or ())
+    said.pop(COMMAND, None)
+    return {name: masked(name, " ".join(values)) if values else True for name, values in said.items()}
 
 
 def _engines(info: RunInfo) -> list[Sequence[Process]]:

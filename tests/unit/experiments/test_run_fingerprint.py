@@ -1,5 +1,6 @@
 """The fingerprint of a run's engines: one entry per distinct engine, comparable between machines."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ from labkit.engines.plan import make_plan
 from labkit.engines.profiles import Profile, load_profile
 from labkit.experiments.fingerprint import fingerprint
 from labkit.experiments.fleet_provider import FleetProvider
+from labkit.experiments.serving import Served, StaticProvider
+from labkit.store.masking import MASK
 
 
 @pytest.fixture
@@ -37,3 +40,26 @@ def test_weights_that_are_not_there_are_said_before_anything_starts(tmp_path: Pa
     provider = FleetProvider(Fleet(tmp_path), load_profile("cpu-smollm2"))
     with pytest.raises(WeightsError, match="not ready"):
         provider.fingerprint([arm_named("base")])
+
+
+async def test_no_secret_of_an_engine_is_in_what_a_run_writes_and_the_engine_still_gets_it(profile: Profile):
+    engine = profile.engine.model_copy(
+        update={
+            "flags": {**profile.engine.flags, "api-key": "hunter2", "hf_token": "hunter2"},
+            "env": {**profile.engine.env, "HF_TOKEN": "hunter2"},
+        }
+    )
+    with_secrets = profile.model_copy(update={"engine": engine})
+    plan = make_plan(with_secrets, arm_named("prefix"), salted=True)
+    served = Served(
+        engine="e", base_url="http://me:hunter2@127.0.0.1:1", model="m", switched_by="flag", plan=plan.to_dict()
+    )
+    for written in (fingerprint(with_secrets, [plan]), served.facts()):
+        text = json.dumps(written)
+        assert "hunter2" not in text
+        assert "--block-size" in text
+    assert "hunter2" in plan.layout[0].argv
+    assert plan.layout[0].env["HF_TOKEN"] == "hunter2"
+    attached = StaticProvider({"base": "http://me:hunter2@127.0.0.1:1"}, "m")
+    assert attached.fingerprint([arm_named("base")])["engines"] == {"base": f"http://{MASK}@127.0.0.1:1"}
+    assert (await attached.serve(arm_named("base"))).base_url == "http://me:hunter2@127.0.0.1:1"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from labkit.store.differences import options, run_differences
+from labkit.store.command_line import options
+from labkit.store.differences import run_differences
 from labkit.store.masking import MASK
 
 

@@ -9,6 +9,7 @@ from labkit.core.records import RunInfo
 from labkit.store.exports.engine_facts import engine_name, flags, processes_of
 from labkit.store.exports.requests import Request, by_cell, by_session, requests_of, stable_id, undisturbed
 from labkit.store.exports.wall import Wall
+from labkit.store.masking import MASK
 from labkit.store.runs import Run, RunStore
 
 
@@ -139,5 +140,5 @@ def test_an_engine_in_other_words_is_passed_over():
 def test_secrets_on_a_command_line_are_left_out():
     argv = ["python", "--api-key", "hunter2", "--hf-token=hunter2", "--max-num-batched-tokens", "2048", "--eager"]
     assert flags({"argv": argv}) == {
-        "--api-key": "***", "--hf-token": "***", "--max-num-batched-tokens": "2048", "--eager": True,
+        "--api-key": MASK, "--hf-token": MASK, "--max-num-batched-tokens": "2048", "--eager": True,
     }  # fmt: skip
