@@ -83,7 +83,7 @@ def a_rich_run(store: RunStore) -> Run:
                           t_end=2.7, task="warmup", recording="warmup")  # fmt: skip
         for step, chunks in (warmup, *(make(writer.id) for make in (held_back, failed, reasoned, speculated, at_once))):
             writer.step(step, chunks)
-        usage = {"source": "e0/engine", "name": "vllm:kv_cache_usage_perc", "unit": "1"}
+        usage = {"source": "base-0/engine", "name": "vllm:kv_cache_usage_perc", "unit": "1"}
         writer.samples(
             [a_sample(writer.id, t=t, value=v, **usage) for t, v in ((10.1, 0.2), (11.0, None), (13.0, 0.4))]
         )

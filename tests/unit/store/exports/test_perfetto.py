@@ -62,7 +62,7 @@ def test_numbers_are_the_runs_and_nulls_are_absent(run: Run, out: Path):
 
 def test_telemetry_is_counters_with_holes(run: Run, out: Path):
     assert trace(run, out).counters == {
-        ("e0/engine", "vllm:kv_cache_usage_perc (1)"): [(10_100_000, 0.2), (13_000_000, 0.4)]
+        ("base-0/engine", "vllm:kv_cache_usage_perc (1)"): [(10_100_000, 0.2), (13_000_000, 0.4)]
     }
 
 
