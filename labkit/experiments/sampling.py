@@ -45,8 +45,15 @@ async def engine_sampled(
     A page that cannot be read is an event and nulls, and never stops the run.
     """
     sources = [EngineSource(f"{served.engine}/{role}", url) for role, url in served.metrics.items()]
-    told = {"t0": writer.t0, "clock": clock, "on_event": writer.event}
-    async with Sampler(writer.id, sources, writer.samples, interval_s=interval_s, **told):
+    async with Sampler(
+        writer.id,
+        sources,
+        writer.samples,
+        t0=writer.t0,
+        clock=clock,
+        interval_s=interval_s,
+        on_event=writer.event,
+    ):
         yield
 
 
