@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from labkit.analysis.contrasts import term_contrasts
+from labkit.analysis.contrasts import Contrast, term_contrasts
 from labkit.analysis.scenarios import Scenario
 from labkit.analysis.tables import Floats
 from labkit.core.arms import ARMS
+from labkit.core.errors import BadInput
 
 ARM_NAMES = tuple(arm.label for arm in ARMS)
 
@@ -17,12 +18,14 @@ ARM_NAMES = tuple(arm.label for arm in ARMS)
 @dataclass(frozen=True, kw_only=True)
 class Draws:
     """`logs`: experiment x task x request x arm x repeat, log seconds. `counts`: requests of each task; what
-    `logs` has beyond them is to be left out. `truth`: each term's log gain over an endless number of tasks.
+    `logs` has beyond them is to be left out. `truth`: each contrast's log gain over an endless number of tasks.
     """
 
     logs: Floats
     counts: Floats
     truth: Floats
+    arms: tuple[str, ...] = ARM_NAMES
+    contrasts: tuple[Contrast, ...] = field(default_factory=lambda: tuple(term_contrasts(ARM_NAMES)))
 
     def over_requests(self, values: Floats) -> Floats:
         """The mean over each task's own requests, which are the third axis."""
@@ -32,7 +35,7 @@ class Draws:
 
 
 def draw(scenario: Scenario, tasks: int, experiments: int, seed: int) -> Draws:
-    """Simulate. The same arguments give the same draws."""
+    """Simulate. The same arguments give the same draws. Raises BadInput for planted gains with some of the arms."""
     dice = np.random.default_rng(seed)
     counts = np.linspace(*scenario.requests, tasks).round()
     most = int(counts.max())
@@ -43,12 +46,23 @@ def draw(scenario: Scenario, tasks: int, experiments: int, seed: int) -> Draws:
     unit = np.sqrt(scenario.tails / (scenario.tails - 2))
     noise = scenario.noise / unit * dice.standard_t(scenario.tails, shape)
     noise += scenario.pass_ * dice.standard_normal((experiments, tasks, 1, *shape[3:]))
-    block = scenario.block * dice.standard_normal((experiments, 1, 1, *shape[3:]))
+    starts = 1 if scenario.one_start else scenario.repeats
+    block = scenario.block * dice.standard_normal((experiments, 1, 1, len(ARM_NAMES), starts))
     drift = scenario.block * dice.standard_normal((experiments, 1, 1, 1, scenario.repeats))
     slow = np.log(10.0) * (louder > 1)[None, :, None, None, None]
-    return Draws(
-        logs=logs + slow + louder[None, :, None, None, None] * noise + block + drift, counts=counts, truth=truth
-    )
+    every = logs + slow + louder[None, :, None, None, None] * noise + block + drift
+    return _of_arms(scenario, Draws(logs=every, counts=counts, truth=truth))
+
+
+def _of_arms(scenario: Scenario, drawn: Draws) -> Draws:
+    """What an experiment with some of the arms would have seen: the terms that are left, without gains."""
+    if scenario.arms == ARM_NAMES:
+        return drawn
+    if scenario.gains:
+        raise BadInput("gains", scenario.gains, "none where not all arms are measured")
+    contrasts = tuple(one for one in term_contrasts(scenario.arms) if one.weights)
+    logs = drawn.logs[..., [ARM_NAMES.index(arm) for arm in scenario.arms], :]
+    return replace(drawn, logs=logs, truth=np.zeros(len(contrasts)), arms=scenario.arms, contrasts=contrasts)
 
 
 def _gains(

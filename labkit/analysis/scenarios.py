@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from labkit.analysis.contrasts import TERMS
+from labkit.core.arms import ARMS
 
 Shape = Literal["even", "skewed", "outlier"]
 
@@ -45,6 +46,10 @@ class Scenario:
     """Fewest and most requests of a task."""
     tasks: tuple[int, ...] = ()
     """Numbers of tasks, where not those of all worlds."""
+    arms: tuple[str, ...] = tuple(arm.label for arm in ARMS)
+    """The arms that are measured. Where not all of them, `gains` must be empty: a term is then another one."""
+    one_start: bool = False
+    """All repeats of an arm on one start of its engine, as when an engine is not ended between them."""
 
     @property
     def terms(self) -> dict[str, float]:
@@ -56,6 +61,7 @@ REAL = Scenario(name="as measured", words="noise of real runs, three repeats")
 QUIET = replace(
     REAL, name="quiet machine", words="starts of an engine do not differ", block=0.0, noise=0.05, pass_=0.02
 )
+PAIR = ("base", "prefix")
 SCENARIOS: tuple[Scenario, ...] = (
     REAL,
     replace(REAL, name="nothing works", words="as measured, and no layer does anything on average", gains={}),
@@ -69,4 +75,9 @@ SCENARIOS: tuple[Scenario, ...] = (
     replace(
         QUIET, name="quiet, skewed gains", words="quiet, and a few tasks gain far more", shape="skewed", spread=0.3
     ),
+    *(
+        replace(REAL, name=f"two arms, {n} repeats", words="two arms alone, no gain", gains={}, arms=PAIR, repeats=n)
+        for n in (2, 3, 4, 6)
+    ),
+    replace(REAL, name="one start for all repeats", words="nothing works, engines kept", gains={}, one_start=True),
 )

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from labkit.analysis.contrasts import Contrast, term_contrasts
-from labkit.analysis.draws import ARM_NAMES, Draws, draw
+from labkit.analysis.contrasts import Contrast
+from labkit.analysis.draws import Draws, draw
 from labkit.analysis.inference import Estimate, block_noise, estimate, estimate_repeats
 from labkit.analysis.power import smallest_gain
 from labkit.analysis.rivals import cluster_robust, requests_alone, sign_flips
@@ -72,14 +72,14 @@ def estimates(drawn: Draws, contrasts: Sequence[Contrast]) -> Estimate:
     cells = drawn.over_requests(drawn.logs)
     square = np.array([one.square for one in contrasts])
     if cells.shape[1] == 1:
-        return estimate_repeats(_units(cells, contrasts)[..., 0], square, cells)
-    return estimate(_units(cells, contrasts), square, block_noise(cells[:, None]))
+        return estimate_repeats(_units(cells, contrasts, drawn.arms)[..., 0], square, cells)
+    return estimate(_units(cells, contrasts, drawn.arms), square, block_noise(cells[:, None]))
 
 
 def _methods(drawn: Draws) -> Iterator[tuple[str, Estimate]]:
-    terms = term_contrasts(ARM_NAMES)
-    units = _units(drawn.over_requests(drawn.logs), terms)
-    requests = _of(drawn.logs.mean(axis=-1), terms)
+    terms = drawn.contrasts
+    units = _units(drawn.over_requests(drawn.logs), terms, drawn.arms)
+    requests = _of(drawn.logs.mean(axis=-1), terms, drawn.arms)
     within = np.moveaxis(drawn.over_requests(requests**2) - drawn.over_requests(requests) ** 2, -1, 1)
     yield CHOSEN, estimates(drawn, terms)
     if len(drawn.counts) == 1:
@@ -90,14 +90,14 @@ def _methods(drawn: Draws) -> Iterator[tuple[str, Estimate]]:
     yield "t on requests", requests_alone(units, within, drawn.counts)
 
 
-def _units(cells: Floats, contrasts: Sequence[Contrast]) -> Floats:
+def _units(cells: Floats, contrasts: Sequence[Contrast], arms: Sequence[str]) -> Floats:
     """Experiment x contrast x task."""
-    return np.moveaxis(_of(cells.mean(axis=-1), contrasts), -1, 1)
+    return np.moveaxis(_of(cells.mean(axis=-1), contrasts, arms), -1, 1)
 
 
-def _of(logs: Floats, contrasts: Sequence[Contrast]) -> Floats:
+def _of(logs: Floats, contrasts: Sequence[Contrast], arms: Sequence[str]) -> Floats:
     """Contrasts along the last axis, which is that of the arms."""
-    return np.stack([one.of(logs, ARM_NAMES) for one in contrasts], axis=-1)
+    return np.stack([one.of(logs, arms) for one in contrasts], axis=-1)
 
 
 def _judged(scenario: Scenario, tasks: int, method: str, found: Estimate, truth: Floats) -> CalibrationRow:

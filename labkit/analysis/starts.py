@@ -38,5 +38,8 @@ class Starts:
 def starts_of(steps: pd.DataFrame) -> Starts:
     """From the steps that are compared, each under the arm that it stands for."""
     done = steps[is_finished(steps)]
-    groups = done.groupby(["arm", "repeat"])["engine"].unique()
-    return Starts({(str(arm), int(repeat)): frozenset(map(str, ids)) for (arm, repeat), ids in groups.items()})
+    seen = done[["arm", "repeat", "engine"]].drop_duplicates()
+    ids: dict[tuple[str, int], set[str]] = {}
+    for arm, repeat, engine in seen.itertuples(index=False, name=None):
+        ids.setdefault((str(arm), int(repeat)), set()).add(str(engine))
+    return Starts({block: frozenset(engines) for block, engines in ids.items()})

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import pandas as pd
 import plotly.graph_objects as go
 
-from labkit.analysis.exponents import TOO_FEW
+from labkit.analysis.effect_words import TOO_FEW
 from labkit.analysis.format import count, plain, seconds
 from labkit.plots.frame import Caption, framed, sentence
 from labkit.plots.rows import arms_of, counted

@@ -1,6 +1,7 @@
 """Means with intervals, against hand numbers, the libraries, and planted truths."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -166,3 +167,22 @@ def test_arms_against_base_are_covered_too():
     found = estimates(drawn, contrasts)
     inside = ((found.low <= truth) & (truth <= found.high)).mean()
     assert 0.92 <= inside <= 0.98
+
+
+def test_two_arms_have_one_term_and_only_without_gains():
+    world = replace(REAL, gains={}, arms=("base", "prefix"), repeats=2)
+    drawn = draw(world, 5, 3, seed=1)
+    assert (drawn.logs.shape[-2:], [one.name for one in drawn.contrasts]) == ((2, 2), ["prefix_caching"])
+    assert estimates(drawn, drawn.contrasts).p.shape == (3, 1)
+    with pytest.raises(BadInput, match="gains"):
+        draw(replace(world, gains={"prefix_caching": 2.0}), 5, 3, seed=1)
+
+
+def test_why_a_verdict_needs_starts_of_its_own_and_three_degrees_of_freedom():
+    """What docs/calibration.md says: nil effects that would be claimed at 5 % (slack: three standard errors)."""
+    names = ("one start for all repeats", "two arms, 2 repeats", "two arms, 4 repeats")
+    found = calibration([world for world in SCENARIOS if world.name in names], tasks=(10,), experiments=200, seed=6)
+    claimed = found[found["method"] == CHOSEN].set_index("scenario")["false_positives"]
+    assert claimed["one start for all repeats"] > 0.4
+    assert claimed["two arms, 2 repeats"] > 0.075
+    assert claimed["two arms, 4 repeats"] < 0.05 + 3 * math.sqrt(0.05 * 0.95 / 400)
