@@ -1,4 +1,4 @@
-"""Do the lab's intervals and p values hold? `make calibrate` (seeded, on one core, under three minutes).
+"""Do the lab's intervals and p values hold? `make calibrate` (seeded, on one core, about five minutes).
 
 Simulated experiments with planted and null effects go through the code that judges real runs
 (labkit.analysis.inference); the shares land in docs/calibration.md, between its markers, and in two figures in
