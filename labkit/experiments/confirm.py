@@ -82,7 +82,8 @@ async def _block(trial: Trial, arm: Arm, number: int) -> None:
 
 
 async def _served(trial: Trial, arm: Arm, number: int) -> None:
-    served = await trial.provider.serve(arm, trial.on_progress)
+    trial.say(f"starting {arm.label}")
+    served = await trial.provider.serve(arm, trial.starting)
     trial.writer.event("serving", arm=arm.label, repeat=number, **served.facts())
     attempts = [_asked(trial.asked, arm, name, number) for name in trial.asked.task_names]
     with trial.provider.locked(served, trial.writer.id), kept_logs(served, trial.writer.log_dir):

@@ -15,6 +15,7 @@ from labkit.core.progress import OnProgress, Progress
 from labkit.experiments.agent_asked import AgentAsked
 from labkit.experiments.confirm_asked import ConfirmAsked
 from labkit.experiments.serving import EngineProvider
+from labkit.store.masking import masked_text
 from labkit.store.runs import RunWriter
 
 
@@ -32,11 +33,18 @@ class Trial:
 
     def say(self, stage: str, message: str = "") -> None:
         """Tell how far it is."""
-        done, total = len(self.made), len([key for key in self._planned() if key in self.made or self._comes(key[0])])
-        left = self.writer.now() / done * (total - done) if done else None
-        told = Progress(stage=stage, message=message, done=done, total=total, eta_s=left)
+        told = self._progress(stage, message)
         self.writer.event("progress", **dataclasses.asdict(told))
         self.on_progress(told)
+
+    def starting(self, progress: Progress) -> None:
+        """Show what the fleet says while an engine starts, beside how far the trial is; its seconds are no attempts."""
+        self.on_progress(self._progress(progress.stage, progress.message))
+
+    def _progress(self, stage: str, message: str) -> Progress:
+        done, total = len(self.made), len([key for key in self._planned() if key in self.made or self._comes(key[0])])
+        left = self.writer.now() / done * (total - done) if done else None
+        return Progress(stage=stage, message=message, done=done, total=total, eta_s=left)
 
     def ended(self, attempt: AgentAsked, outcome: Outcome) -> None:
         """An attempt is over, well or not: it has been made, whatever became of its engine."""
@@ -47,7 +55,7 @@ class Trial:
         """The arm cannot be served (any more): keep the engine's own words and go on without it."""
         self.refused[arm.label] = error.message
         kind = "engine_died" if isinstance(error, EngineDied) and self._tried(arm.label) else "refused"
-        words = {"message": error.message, "hint": error.hint, "log_tail": list(error.log_tail)}
+        words = {"message": error.message, "hint": error.hint, "log_tail": list(map(masked_text, error.log_tail))}
         self.writer.event(kind, arm=arm.label, label=arm.label, repeat=number, **words)
 
     def pass_over(self, arm: Arm, number: int) -> None:

@@ -11,6 +11,7 @@ from labkit.analysis.confirmation import confirmation, in_words
 from labkit.analysis.outcomes import NEVER_RAN, outcomes, pairs, solved
 from labkit.analysis.tables import measured
 from labkit.core.errors import BadInput, EngineDied, EngineNotReady, UnknownName
+from labkit.core.progress import Progress
 from labkit.engines.fake import FakeDials, FakeEngine
 from labkit.experiments.confirm import run_confirm
 from labkit.experiments.confirm_asked import ConfirmAsked
@@ -130,6 +131,20 @@ async def test_an_engine_that_dies_while_it_is_warmed_up_was_not_measured(tmp_pa
     assert run.info.note == "prefix not measured: engine ended while it was measured"
     found = confirmation(table, "base", "prefix", 0.1)
     assert in_words(found, "base", "prefix", table) == "prefix against base: too few to tell: no task"
+
+
+async def test_an_engine_start_is_shown_beside_how_far_the_attempts_are(tmp_path: Path):
+    class Starting(StaticProvider):
+        async def serve(self, arm, on_progress=lambda _: None, spec_method=None):
+            on_progress(Progress(stage=f"starting {arm}", message="7 s of ~16 s", done=7, total=16))
+            return await super().serve(arm, on_progress, spec_method)
+
+    seen: list[Progress] = []
+    async with FakeEngine(FakeDials(replies=blocks(giving_up()) * 2)) as engine:
+        provider = Starting({"base": engine.base_url, "prefix": engine.base_url}, "fake", 16)
+        await run_confirm(asked(), provider, store=RunStore(tmp_path), on_progress=seen.append)
+    told = [(each.done, each.total) for each in seen if each.message == "7 s of ~16 s"]
+    assert told == [(n, 4) for n in range(4)]
 
 
 async def test_each_block_is_warmed_up_with_what_its_attempts_will_ask_for(tmp_path: Path):
