@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from labkit.analysis.tables import measured, numbers, share, total_tokens, typed_frame
+from labkit.core.arms import ARMS
 from labkit.core.columns import column
 from labkit.core.records import KINDS, Record
 
@@ -59,13 +60,17 @@ def acceptance(steps: pd.DataFrame) -> Acceptance:
 
 
 def acceptance_by_kind(steps: pd.DataFrame) -> pd.DataFrame:
-    """One row per arm and kind that speculated, warm-up excluded; columns as KindAcceptance declares them."""
+    """One row per arm, in the lab's order, and kind that speculated; columns as KindAcceptance declares them.
+
+    Warm-up left out.
+    """
     rows: list[KindAcceptance] = []
     for (arm, kind), group in measured(steps).groupby(["arm", "kind"], sort=True):
         of = acceptance(group)
         if of.n:
             rows.append(KindAcceptance.from_dict({"arm": arm, "kind": kind, **of.to_dict()}))
-    rows.sort(key=lambda row: (row.arm, _position(row.kind)))
+    arms: dict[str, int] = {arm.label: place for place, arm in enumerate(ARMS)}
+    rows.sort(key=lambda row: (arms.get(row.arm, len(arms)), row.arm, _position(row.kind)))
     return typed_frame(KindAcceptance, rows)
 
 

@@ -26,6 +26,7 @@ from labkit.experiments.report.material import Material, Slice
 from labkit.experiments.report.results.success import confirmed
 
 _MOST = 5
+_ALPHA = 0.05
 
 
 def abstract(material: Material) -> list[str]:
@@ -83,31 +84,51 @@ def _effects(material: Material) -> Iterator[str]:
     whole = of.effects[(of.effects["metric"] == "e2e_s") & of.effects["gain"].notna()]
     together = whole["term"].str.contains(":")
     yield from _gains(of, records(whole[~together]))
-    yield _together(records(whole[together & (whole["p_holm"] < 0.05)]))
+    yield _together(records(whole[together & (whole["p_holm"] < _ALPHA) & ~whole["verdict"].str.startswith(TOO_FEW)]))
 
 
 def _gains(of: Slice, rows: list[dict[str, Any]]) -> Iterator[str]:
     """What can be told, and then what cannot, with what it would have taken."""
     told = [row for row in rows if not row["verdict"].startswith(TOO_FEW)]
     untold = [row for row in rows if row["verdict"].startswith(TOO_FEW)]
-    where = f" ({of.condition})" if of.condition else ""
-    if told:
-        yield f"end to end{where}, {listed(f'{_layer(row)} made a request {_gain(row)}' for row in told)}"
-    if untold:
-        said = listed(f"{_layer(row)} ({_gain(row)})" for row in untold)
-        yield f"end to end{where}, too few to tell of {said}{_needed(untold[0])}"
+    for some in filter(None, (told, untold)):
+        alike = len({_n(row) for row in some}) == 1  # then n is said once
+        facts = filter(None, (of.condition, _n(some[0]) if alike else ""))
+        where = f"end to end ({', '.join(facts)})" if of.condition or alike else "end to end"
+        if some is told:
+            yield f"{where}, {listed(f'{_layer(row)} made a request {_told(row, alike)}' for row in told)}"
+        else:
+            said = listed(f"{_layer(row)} ({', '.join((_fast(row), *_facts(row, alike)))})" for row in untold)
+            yield f"{where}, too few to tell of {said}{_needed(untold)}"
 
 
 def _layer(row: dict[str, Any]) -> str:
     return LAYER_NAMES[row["term"]]
 
 
-def _gain(row: dict[str, Any]) -> str:
-    span = "" if missing(row["low"]) else f"95 % interval {interval(row)}, p {_p(row['p_holm'])} after Holm, "
-    n = f"n = {counted(row['n_requests'], 'request')} of {counted(row['n_tasks'], 'task')}"
-    untold = row["verdict"].startswith(TOO_FEW) and not missing(row["smallest_gain"])
-    shows = f"; this n shows gains from {smallest(row['smallest_gain'])} on" if untold else ""
-    return f"{times(row['gain'])} as fast, {span}{n}{shows}"
+def _told(row: dict[str, Any], alike: bool) -> str:
+    facts = ", ".join(_facts(row, alike))
+    return f"{_fast(row)} ({facts})" if facts else _fast(row)
+
+
+def _fast(row: dict[str, Any]) -> str:
+    return f"{times(row['gain'])} as fast"
+
+
+def _n(row: dict[str, Any]) -> str:
+    return f"n = {counted(row['n_requests'], 'request')} of {counted(row['n_tasks'], 'task')}"
+
+
+def _facts(row: dict[str, Any], alike: bool) -> Iterator[str]:
+    """Interval and p; n unless it is said of all; and what n would have shown, where that is what is wanting."""
+    if not missing(row["low"]):
+        yield f"95 % interval {interval(row)}"
+        yield f"p {_p(row['p_holm'])} after Holm"
+    if not alike:
+        yield _n(row)
+    wanting = row["verdict"].startswith(TOO_FEW) and not missing(row["p_holm"]) and row["p_holm"] >= _ALPHA
+    if wanting and not missing(row["smallest_gain"]):
+        yield f"this n shows gains from {smallest(row['smallest_gain'])} on"
 
 
 def _p(p: float | None) -> str:
@@ -115,10 +136,11 @@ def _p(p: float | None) -> str:
     return told if told.startswith("<") else f"= {told}"
 
 
-def _needed(row: dict[str, Any]) -> str:
-    """Without an interval: what one would have needed, in the verdict's words."""
-    _, _, why = row["verdict"].partition(": ")
-    return f": {why}" if missing(row["low"]) and why else ""
+def _needed(rows: list[dict[str, Any]]) -> str:
+    """What one would have needed, in the verdicts' words, each once."""
+    whys = dict.fromkeys(row["verdict"].partition(": ")[2].partition("; a gain below")[0] for row in rows)
+    said = "; ".join(filter(None, whys))
+    return f": {said}" if said else ""
 
 
 def _together(rows: list[dict[str, Any]]) -> str:

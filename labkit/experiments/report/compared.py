@@ -38,6 +38,7 @@ from labkit.experiments.report.english import (
 )
 from labkit.experiments.report.page import Page
 from labkit.plots.forest import forest_figure, forest_info
+from labkit.plots.frame import unbroken
 from labkit.store.fingerprint import Difference
 
 _GAINS = ("arm and metric", "A", "B", "B over A", "95 % interval", "p (Holm)", "n / tasks", "smallest gain", "verdict")
@@ -140,7 +141,7 @@ def _row(row: dict[str, Any]) -> tuple[str, ...]:
         p_value(row["p_holm"] if row["headline"] else row["p"]),
         f"{row['n_requests']} / {row['n_tasks']}",
         smallest(row["smallest_gain"]),
-        verdict_head(row["verdict"]),
+        unbroken(verdict_head(row["verdict"])),
     )
 
 

@@ -16,8 +16,7 @@ from labkit.experiments.report.reproduce import reproduce
 from labkit.experiments.report.results.arms import arms
 from labkit.experiments.report.results.drafters import drafters
 from labkit.experiments.report.results.drafts import drafts
-from labkit.experiments.report.results.drift import drift
-from labkit.experiments.report.results.gains import gains
+from labkit.experiments.report.results.gains import gains, headline
 from labkit.experiments.report.results.gap import gap
 from labkit.experiments.report.results.growth import growth
 from labkit.experiments.report.results.latency import latency
@@ -32,7 +31,7 @@ from labkit.experiments.report.title import byline, kicker, question
 Part = Callable[[Material], tuple[Block, ...]]
 PARTS: tuple[Part, ...] = (
     *(success, arms, gains, growth, drafters, held, company, turns),
-    *(latency, gap, tokens, drafts, ledger, drift, cost, energy),
+    *(latency, gap, tokens, drafts, ledger, cost, energy),
 )
 
 
@@ -44,6 +43,7 @@ def run_page(material: Material) -> Page:
         kicker=kicker(material),
         byline=byline(material),
         abstract=abstract(material),
+        figures=headline(material),
         sections=(
             method(material),
             Section("results", "Results", results),

@@ -26,6 +26,7 @@ METRIC_NAMES = {
 }
 
 
+_MANY = 2
 _MISSED = re.compile(r"; a gain below \S+x would be missed")
 
 
@@ -102,13 +103,18 @@ def verdict_head(verdict: str) -> str:
 
 
 def reasons(rows: Iterable[Mapping[str, Any]], name: Callable[[Mapping[str, Any]], str]) -> list[str]:
-    """What verdicts say beyond their own words, each once, with what it is said of.
+    """What verdicts say beyond their own words, each once, with what it is said of: names, or all of the rows.
 
     What would be missed is left out: the smallest gain stands in the table.
     """
     said: dict[str, list[str]] = {}
+    rows = list(rows)
     for row in rows:
         verdict = _MISSED.sub("", row["verdict"])
         if verdict_head(verdict) != verdict:
             said.setdefault(verdict, []).append(name(row))
-    return [f"{listed(dict.fromkeys(names))}: {sentence(verdict)}" for verdict, names in said.items()]
+    return [f"{_whom(names, len(rows))}: {sentence(verdict)}" for verdict, names in said.items()]
+
+
+def _whom(names: Sequence[str], rows: int) -> str:
+    return "All of them" if rows > _MANY and len(names) == rows else listed(dict.fromkeys(names))

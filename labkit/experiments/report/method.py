@@ -9,6 +9,7 @@ from labkit.experiments.order import order_seed
 from labkit.experiments.report.blocks import Pairs, Points, Section
 from labkit.experiments.report.english import counted, listed, shown
 from labkit.experiments.report.material import Material
+from labkit.experiments.warmup import TASK as WARM_UP
 from labkit.experiments.words import recordings_in_words, replayed_in_words
 
 _DEFINITIONS = (
@@ -47,9 +48,11 @@ def _requests(material: Material) -> str:
     steps = material.measured
     if not len(steps):
         return "none came to be measured"
-    tasks = listed(sorted(map(str, steps["task"].unique())))
-    sent = f"{counted(len(steps), 'request')} measured, of {counted(steps['task'].nunique(), 'task')} ({tasks})"
     recordings = [name for name in steps["recording"].unique() if name]
+    tasks = "" if recordings else f" ({listed(sorted(map(str, steps['task'].unique())))})"
+    sent = f"{counted(len(steps), 'request')} measured, of {counted(steps['task'].nunique(), 'task')}{tasks}"
+    again = int((~material.steps["warmup"].astype(bool)).sum()) - len(steps)
+    sent += f", and {counted(again, 'request')} of the block at the end that only shows drift" if again else ""
     return f"{sent}, from {_recordings(recordings)}" if recordings else sent
 
 
@@ -65,7 +68,8 @@ def _arms(material: Material) -> str:
 
 
 def _order(material: Material) -> str:
-    blocks = [f"{event['arm']} {event['repeat'] + 1}" for event in material.told("serving")]
+    served = {event.get("block", -number): event for number, event in enumerate(material.told("serving"), 1)}
+    blocks = [f"{event.get('label', event['arm'])} {event['repeat'] + 1}" for event in served.values()]
     if not blocks:
         return ""
     seed = order_seed(material.info.experiment, material.asked)
@@ -74,8 +78,18 @@ def _order(material: Material) -> str:
 
 
 def _warmup(material: Material) -> str:
-    n = int(material.steps["warmup"].sum())
-    return f"{counted(n, 'request')} at the start of blocks, thrown away" if n else "none was sent"
+    thrown = material.steps[material.steps["warmup"].astype(bool)]
+    n = int((thrown["task"] == WARM_UP).sum())
+    said = f"{counted(n, 'request')} at the start of blocks, thrown away" if n else "none was sent"
+    more = counted(len(thrown) - n, "request")
+    return f"{said}; besides, {more} {_voided(material)}" if len(thrown) > n else said
+
+
+def _voided(material: Material) -> str:
+    """Why requests of the recordings themselves do not count."""
+    if len(material.windows):
+        return "before all agents were at work, or after, which do not count"
+    return "of passes that broke off, or sent again before a warm pass, which do not count"
 
 
 def _cache(material: Material) -> str:
@@ -93,7 +107,8 @@ def _evidence(material: Material) -> str:
     if not blocks:
         return ""
     said = f"Cold is confirmed in {len(sure)} of {counted(len(blocks), 'block')}"
-    whys = listed(dict.fromkeys(one.why for one in sure)) if len(sure) == len(blocks) else "see Limits"
+    first = dict.fromkeys(one.why.partition(";")[0] for one in sure)
+    whys = "; ".join(first) if len(sure) == len(blocks) else "see Limits"
     return f"{said} ({whys})"
 
 

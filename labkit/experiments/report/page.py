@@ -16,7 +16,7 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup, escape
 
-from labkit.experiments.report.blocks import Section
+from labkit.experiments.report.blocks import Drawing, Section
 from labkit.plots.html import plotly_js
 from labkit.store.jsonl import cannot_write
 from labkit.store.layout import replace_file
@@ -28,7 +28,7 @@ _SCRIPT, _PAGE = "draw.js.jinja", "page.jinja"
 
 @dataclass(frozen=True, kw_only=True)
 class Page:
-    """What stands on it. `abstract`: sentences; `kicker` and `byline`: lines over and under the title."""
+    """What stands on it. `abstract`: sentences, `figures` under them; `kicker` and `byline`: lines around the title."""
 
     title: str
     kicker: str
@@ -36,6 +36,7 @@ class Page:
     abstract: Sequence[str]
     sections: Sequence[Section]
     footer: str
+    figures: Sequence[Drawing] = ()
 
 
 @dataclass

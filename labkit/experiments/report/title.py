@@ -7,6 +7,8 @@ from labkit.experiments.report.english import counted, listed, shown
 from labkit.experiments.report.material import Material
 from labkit.experiments.words import recordings_in_words
 
+_FEW = 3
+
 
 def question(material: Material) -> str:
     """The experiment's own question; for an agent's run that of its task; else what was run, named."""
@@ -32,6 +34,11 @@ def byline(material: Material) -> str:
         f"{info.created[:16].replace('T', ' ')} UTC",
         str(info.fingerprint.get("model") or ""),
         str(cpu.get("model") or ""),
-        f"n = {counted(len(material.measured), 'request')} under {listed(material.arms) or 'no arm'}",
+        f"n = {counted(len(material.measured), 'request')} under {_arms(material.arms)}",
     )
     return " · ".join(filter(None, facts))
+
+
+def _arms(arms: list[str]) -> str:
+    """By name where they are few: the abstract names all."""
+    return counted(len(arms), "arm") if len(arms) > _FEW else listed(arms) or "no arm"

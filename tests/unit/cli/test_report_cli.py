@@ -35,13 +35,13 @@ def labkit(*arguments: str) -> Result:
 
 def a_run(**changes: object) -> str:
     asked = {"profile": "cpu-smollm2", "recording": "r", "arms": ["base", "prefix"]}
-    made = planted(("base", "prefix"), repeats=3, recording="r", **changes)
+    made = planted(("base", "prefix"), repeats=4, recording="r", **changes)
     return run_of("replay", made, asked, fingerprint={**PRINT, "recordings": {"r": "hash"}})
 
 
 def slower(run_id: str, **fingerprint: object) -> str:
     """The same run, twice as slow in every arm."""
-    made = planted(("base", "prefix"), repeats=3, recording="r", noise=lambda: 0.6931471805599453)
+    made = planted(("base", "prefix"), repeats=4, recording="r", noise=lambda: 0.6931471805599453)
     asked = RunStore().open(run_id).info.asked
     return run_of("replay", made, asked, fingerprint={**PRINT, "recordings": {"r": "hash"}, **fingerprint})
 
@@ -105,7 +105,7 @@ def test_compare_as_json_is_one_line():
     assert found["fingerprint"] == found["asked"] == []
     assert {row["gain"] for row in found["table"] if row["gain"] is not None} == {1.0}
     assert found["requests"] == [{"recording": "r", "same": True, "why": "same hash"}]
-    assert [one["state"] for one in found["a"]["cold"]] == ["confirmed"] * 3 + ["unconfirmed"] * 3, (
+    assert [one["state"] for one in found["a"]["cold"]] == ["confirmed"] * 4 + ["unconfirmed"] * 4, (
         "prefix hits in turn 1"
     )
 

@@ -69,7 +69,11 @@ def test_failed_steps_are_counted_and_warmup_is_not():
 def test_a_block_that_was_resumed_is_listed_once():
     told = [{"type": "serving", "block": block, "arm": arm, "label": arm, "repeat": 0, "engine": engine}
             for block, arm, engine in ((0, "prefix", "e1"), (1, "base", "e2"), (1, "base", "e3"))]  # fmt: skip
-    page = report(run_of("replay", steps(turns=2), {"profile": "p", "recording": "tiny", "seed": 1, "arms": ["base", "prefix"]}, told))
+    page = report(
+        run_of(
+            "replay", steps(turns=2), {"profile": "p", "recording": "tiny", "seed": 1, "arms": ["base", "prefix"]}, told
+        )
+    )
     assert "prefix 1, base 1 (shuffled, seed 1)" in page.text
 
 
@@ -79,10 +83,15 @@ def test_the_abstract_has_the_numbers_of_the_tables():
     abstract = page.text.split("Abstract")[1].split("Method")[0]
     assert "160 measured requests under base, prefix, pd, spec, prefix+pd, prefix+spec, pd+spec and all" in abstract
     assert "(5 tasks, 2 repeats), none of which failed" in abstract
-    assert "prefix caching made a request 2.00x as fast, 95 % interval 2.00 to 2.00, p < 0.001 after Holm" in abstract
-    assert "n = 10 requests of 5 tasks" in abstract
+    assert (
+        "End to end (n = 10 requests of 5 tasks), prefix caching made a request 2.00x as fast (95 % interval"
+        in abstract
+    )
+    assert "2.00x as fast (95 % interval 2.00 to 2.00, p < 0.001 after Holm)" in abstract
+    assert abstract.count("n = 10 requests") == 1
     assert "splitting prefill from decode made a request 0.80x as fast" in abstract
     assert "speculation made a request 1.25x as fast" in abstract
+    assert abstract.count("The figure in words") == 1, "what each layer gains, before the method"
     table = page.text.split("Effects of the layers")[1]
     assert re.search(r"prefix caching 2\.00x 2\.00 to 2\.00 < 0\.001 10 / 5 / 2", table)
     assert "prefix caching × splitting prefill from decode 0.90x" in table

@@ -9,7 +9,7 @@ import pandas as pd
 
 from labkit.analysis.format import times
 from labkit.analysis.texts import in_words, same_texts
-from labkit.experiments.report.blocks import Block, Grid, Heading, More, Points, Words, drawn
+from labkit.experiments.report.blocks import Block, Drawing, Grid, Heading, More, Points, Words, drawn
 from labkit.experiments.report.english import (
     METRIC_NAMES,
     interval,
@@ -23,38 +23,50 @@ from labkit.experiments.report.english import (
 )
 from labkit.experiments.report.material import Material, Slice
 from labkit.plots.forest import forest_figure, forest_info
+from labkit.plots.frame import unbroken
 from labkit.plots.interactions import interactions_figure, interactions_info
 
-_HEAD = ("", "gain", "95 % interval", "p", "requests / tasks / repeats", "smallest gain", "verdict")
+_HEAD = ("", "gain", "95 % interval", "p", "n / tasks / repeats", "smallest gain", "verdict")
 _NOTE = (
     "A gain above 1 is better on every metric: less time, fewer tokens computed, more tokens a second. Layers: "
     "averaged over the settings of the other layers that ran; an interaction (×) of 1 means that gains multiply. "
     "Intervals are on paired log ratios, clustered by task; p after Holm's correction over end to end and TTFT. "
-    "Smallest gain: what this n would have found in 80 of 100 runs."
+    "n: requests. Smallest gain: what this n would have found in 80 of 100 runs."
 )
+
+
+def headline(material: Material) -> tuple[Drawing, ...]:
+    """What each layer gains, for the top of the page; nothing where several conditions have gains of their own."""
+    of = None if material.conditions else material.headline
+    return () if of is None else _forest(of.effects)
+
+
+def _forest(rows: pd.DataFrame) -> tuple[Drawing, ...]:
+    return drawn(forest_info(rows[rows["headline"] & rows["gain"].notna()]), forest_figure)
 
 
 def gains(material: Material) -> tuple[Block, ...]:
     """For each cache state and condition: the headline effects, then what explores, folded away."""
-    blocks = [block for of in material.slices for block in _slice(of, len(material.slices) > 1)]
+    above = None if material.conditions else material.headline  # its figure is at the top of the page
+    blocks = [block for of in material.slices for block in _slice(of, len(material.slices) > 1, of is above)]
     said = in_words(same_texts(material.measured)) if blocks else ""
     texts = [Words(said)] if said else []
     return (Heading("Effects of the layers"), *texts, *blocks) if blocks else ()
 
 
-def _slice(of: Slice, several: bool) -> Iterator[Block]:
+def _slice(of: Slice, several: bool, above: bool) -> Iterator[Block]:
     where = f" ({of.name})" if several else ""
     told = of.effects[of.effects["gain"].notna()]
     arms = of.arm_gains[of.arm_gains["gain"].notna()]
     if told.empty and arms.empty:
         yield Words(f"No two arms finished the same request{where}, so no effect can be computed.", "warn")
         return
-    yield from drawn(forest_info(told[told["headline"]]), forest_figure)
+    yield from () if above else _forest(told)
     yield from drawn(interactions_info(of.arm_gains), interactions_figure)
     yield from _tables(told[told["headline"]], "term", where)
     yield from _untold(of.effects[of.effects["headline"] & of.effects["gain"].isna()])
     more = [
-        *drawn(forest_info(arms[arms["headline"]]), forest_figure),
+        *_forest(arms),
         *_tables(arms[arms["headline"]], "arm", f", each arm against base{where}"),
         *_tables(told[~told["headline"]], "term", f", exploring{where}"),
         *_tables(arms[~arms["headline"]], "arm", f", each arm against base, exploring{where}"),
@@ -94,5 +106,5 @@ def _row(row: dict[str, Any], by: str) -> tuple[str, ...]:
         p_value(row["p_holm"] if row["headline"] else row["p"]),
         f"{row['n_requests']} / {row['n_tasks']} / {row['n_repeats']}",
         smallest(row["smallest_gain"]),
-        verdict_head(row["verdict"]),
+        unbroken(verdict_head(row["verdict"])),
     )

@@ -13,13 +13,13 @@ from labkit.experiments.report.material import Material, drawable
 from labkit.experiments.report.results.by_cache import by_cache
 from labkit.plots.cache_gap import cache_gap_figure, cache_gap_info
 
-_NAMES = {"template_drift": "template drift", "off": "caching off"}
+_NAMES = {"template_drift": "drift"}
 _WHY = tuple(_NAMES.get(name, name) for name in NAMED)
-_HEAD = ("arm", "n", "prompt tokens", "cached", "ceiling", *_WHY, "new", "of ceiling")
+_HEAD = ("arm", "n", "prompt", "cached", "ceiling", *_WHY, "new", "of ceiling")
 _NOTE = (
     "Prompt tokens, summed. Ceiling: what an infinite cache of whole blocks could have served. The columns after it "
-    "say why a token that was seen before was computed again. New: shared with nothing before. Of ceiling: cached "
-    "tokens as a share of it."
+    "say why a token that was seen before was computed again: the history was written anew (drift), only whole blocks "
+    "hit (rounding), caching is off, another process had it (routing), it was evicted. New: shared with nothing before."
 )
 
 

@@ -27,7 +27,7 @@ def turns(material: Material) -> tuple[Block, ...]:
 def _part(part: Part) -> tuple[Block, ...]:
     figures = beside([per_turn_info(drawable(part.steps), measure) for measure in _MEASURES], per_turn_figure)
     tables = (
-        _grid("turns", records(by_turn(part.steps))),
+        _grid("turn", records(by_turn(part.steps))),
         _grid("computed prompt tokens", records(by_computed(part.steps))),
     )
     return *figures, *(table for table in tables if table.rows)
