@@ -1,13 +1,16 @@
-"""Copies of the engine's logs in the run folder, so that a folder that was mailed still says what its engines said."""
+"""Copies of the engine's logs in the run folder, so that a folder that was mailed still says what its engines said.
+
+Without secrets: an engine prints the options that it was started with.
+"""
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from labkit.experiments.serving import Served
+from labkit.store.masking import masked_text
 
 
 @contextmanager
@@ -18,6 +21,11 @@ def kept_logs(served: Served, folder: Path) -> Iterator[None]:
     finally:
         for role, log in served.logs.items():
             try:
-                shutil.copyfile(log, folder / f"{served.engine}-{role}.log")
+                _copy(Path(log), folder / f"{served.engine}-{role}.log")
             except OSError:
                 continue
+
+
+def _copy(log: Path, copy: Path) -> None:
+    with log.open(encoding="utf-8", errors="replace") as lines, copy.open("w", encoding="utf-8") as kept:
+        kept.writelines(map(masked_text, lines))

@@ -21,6 +21,7 @@ from labkit.experiments.runner import OnCreated, conduct
 from labkit.experiments.serving import EngineProvider
 from labkit.experiments.so_far import Before, before
 from labkit.store.fingerprint import Difference, difference
+from labkit.store.masking import without_secrets
 from labkit.store.runs import Run, RunStore, RunWriter
 
 _ABOUT = ("block", "pass", "repeat", "recording", "condition", "cache")
@@ -89,7 +90,7 @@ def refuse(run: Run) -> None:
 def differences(run: Run, design: Design, provider: EngineProvider) -> list[Difference]:
     """What is not as it was when the run began: machine, versions, commit, engines, recordings."""
     now = json.loads(json.dumps(fingerprint_of(design, provider)))
-    return difference(run.info.fingerprint, now)
+    return difference(without_secrets(run.info.fingerprint), now)  # one of before secrets were masked
 
 
 def _void(writer: RunWriter, was: Before) -> None:

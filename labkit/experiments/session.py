@@ -16,6 +16,7 @@ from labkit.experiments.reporter import Reporter
 from labkit.experiments.rows import Place
 from labkit.experiments.serving import EngineProvider, Served
 from labkit.experiments.verdict import Tally
+from labkit.store.masking import masked_text
 from labkit.store.runs import RunWriter
 
 
@@ -88,7 +89,7 @@ class Session:
         begun = steps_left < self.design.count(number)
         kind = "engine_died" if isinstance(error, EngineDied) and begun else "refused"
         self.tally.refused[label] = error.message
-        words = {"message": error.message, "hint": error.hint, "log_tail": list(error.log_tail)}
+        words = {"message": error.message, "hint": error.hint, "log_tail": list(map(masked_text, error.log_tail))}
         self.writer.event(kind, arm=block.arm.label, label=label, repeat=block.repeat, **words)
         self.reporter.dropped(label, steps_left)
         self.reporter.say(f"{label} {kind.replace('_', ' ')}", error.message)
