@@ -86,6 +86,30 @@ def test_speculation_shows_drafters():
     assert "Drafters" in parts(page)
     assert "all ngram 6 48 36 75 %" in page.text
     assert "6 of 6" in page.text
+    abstract = page.text.split("Method")[0]
+    assert "whether requests got faster is too few to tell (2.00x, n = 6 pairs of 1 task, 1 engine start)" in abstract
+    assert "made a request" not in abstract
+
+
+def test_repeats_on_one_start_have_no_verdict_and_the_limits_say_why():
+    kept = planted(turns=1, repeats=3, engine="kept")
+    page = report(run_of("quick", kept, {**ASKED, "repeats": 3}))
+    assert "were served by one start of an engine: how much starts differ cannot be seen" in page.text
+    assert "too few to tell of" in page.text.split("Method")[0]
+    own = report(run_of("factorial", planted(turns=1, repeats=3), {**ASKED, "repeats": 3, "seed": 0}))
+    assert "were served by one start" not in own.text
+    assert "made a request" in own.text.split("Method")[0]
+
+
+@pytest.mark.parametrize(("experiment", "repeats", "fixed"), [("interference", 1, True), ("interference", 2, False),
+                                                              ("capacity", 2, True)])  # fmt: skip
+def test_the_order_is_the_one_that_it_was_and_not_that_of_another_seed(experiment, repeats, fixed):
+    serving = {"type": "serving", "block": 0, "arm": "base", "label": "base", "repeat": 0, "engine": "e"}
+    both = [*under_load(), a_step(arm="prefix", condition="agents=1")]
+    page = report(run_of(experiment, both, {**ASKED, "seed": 0, "repeats": repeats}, [serving]))
+    assert ("base 1 (fixed: drift" in page.text) == fixed
+    assert ("base 1 (shuffled, seed 0)" in page.text) == (not fixed)
+    assert ("The arms were measured in a fixed order" in page.text) == fixed
 
 
 def window(agents: int, start: float) -> dict[str, Any]:
