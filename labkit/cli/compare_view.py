@@ -33,8 +33,8 @@ def show(found: RunComparison, console: Console) -> None:
         console.print(f"{name}: {side.run.id}", highlight=False, soft_wrap=True)
     _differences(console, "Ran on", found.fingerprint, "the same machine, versions and engines")
     _differences(console, "Asked", found.asked, "the same question")
-    for row in found.requests:
-        console.print(_requests(row), highlight=False, soft_wrap=True)
+    for said in _requests(found.requests):
+        console.print(said, highlight=False, soft_wrap=True)
     for name, side in (("A", found.a), ("B", found.b)):
         _witnesses(console, name, side)
     if found.table.empty:
@@ -42,7 +42,8 @@ def show(found: RunComparison, console: Console) -> None:
         return
     console.print("", _gains(found))
     for said, arms in _reasons(found).items():
-        console.print(f"{', '.join(arms)}: {said}", highlight=False, markup=False)
+        every = found.table["arm"].nunique() == len(arms) > 1
+        console.print(f"{'every arm' if every else ', '.join(arms)}: {said}", highlight=False, markup=False)
 
 
 def _differences(console: Console, title: str, differing: Sequence[Difference], none: str) -> None:
@@ -67,9 +68,13 @@ def _value(value: Any) -> Text:
     return Text(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}...")
 
 
-def _requests(row: SameRow) -> str:
-    name = row.recording or "live agents"
-    return f"{name}: {'paired' if row.same else 'not paired'} ({row.why})"
+def _requests(rows: Sequence[SameRow]) -> list[str]:
+    """One line for all recordings of which the same is to be said."""
+    names: dict[str, list[str]] = {}
+    for row in rows:
+        said = f"{'paired' if row.same else 'not paired'} ({row.why})"
+        names.setdefault(said, []).append(row.recording or "live agents")
+    return [f"{', '.join(of)}: {said}" for said, of in names.items()]
 
 
 def _witnesses(console: Console, name: str, side: Side) -> None:

@@ -1,5 +1,6 @@
 """`labkit runs` and `show`, as a user sees them."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -166,3 +167,17 @@ def test_the_caption_explains_the_short_words():
 def test_how_long_ago(seconds: int, says: str):
     now = datetime(2026, 1, 31, 12, tzinfo=UTC)
     assert runs.ago(datetime.fromtimestamp(now.timestamp() - seconds, UTC).isoformat(), now) == says
+
+
+def test_cold_and_warm_passes_have_tables_of_their_own(store: RunStore):
+    asked = {"recording": "count", "arms": ["base", "spec"], "repeats": 1, "drift_check": True}
+    with store.create("quick", asked, {}) as run:
+        for step in steps_of("base", run.id) + steps_of("spec", run.id, seconds=1.0):
+            run.step(step, [])
+            run.step(replace(step, cache="warm", t_end=step.t_end and step.t_end / 2), [])
+        run.step(replace(steps_of("base", run.id)[0], repeat=1), [])  # shows drift
+    text = labkit("show", run.id)
+    cold, warm = text.split("Cold passes")[1].split("Warm passes")
+    for part, seconds in ((cold, "12.0 s"), (warm, "6.00 s")):
+        assert seconds in next(line for line in part.splitlines() if line.startswith("base"))
+    assert "Acceptance by kind of step (warm passes)" in text

@@ -124,3 +124,20 @@ def test_both_commands_are_in_the_command_line_with_an_example():
     for command in ("report", "compare"):
         shown = CliRunner().invoke(build(), [command, "--help"]).output
         assert f"labkit {command}" in shown
+
+
+def test_the_block_that_only_shows_drift_is_in_no_comparison():
+    asked = {"profile": "p", "recording": "r", "arms": ["base"], "repeats": 4, "drift_check": True}
+    made = planted(("base",), tasks=1, turns=1, repeats=5, recording="r")
+    late = [dataclasses.replace(step, t_end=99.0) if step.repeat == 4 else step for step in made]
+    run = run_of("replay", late, asked)
+    (row,) = [one for one in json.loads(labkit("compare", run, run, "--json").stdout.splitlines()[-1])["table"]
+              if one["metric"] == "e2e_s"]  # fmt: skip
+    assert (row["n_a"], row["n_b"]) == (4, 4)
+
+
+def test_recordings_that_are_alike_share_a_line():
+    asked = {"profile": "p", "recording": "r", "arms": ["base"]}
+    made = [step for name in ("r", "s") for step in planted(("base",), tasks=1, turns=1, repeats=1, recording=name)]
+    run = run_of("replay", made, asked, fingerprint={**PRINT, "recordings": {"r": "one", "s": "two"}})
+    assert "r, s: paired (same hash)" in labkit("compare", run, run).output
