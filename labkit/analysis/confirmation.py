@@ -49,5 +49,6 @@ def _verdict(found: SuccessRow, against: str, arm: str) -> str:
     said = f"{arm} against {against}: {found.verdict}"
     if found.difference is None or found.low is None or found.high is None:
         return said
+    pairs_of = "pair" if found.n_arm == 1 else "pairs"
     interval = f"95 % interval {100 * found.low:+.0f} to {100 * found.high:+.0f} points"
-    return f"{said} ({100 * found.difference:+.0f} points, {interval}, n {found.n_arm} pairs of attempts)"
+    return f"{said} ({100 * found.difference:+.0f} points, {interval}, n {found.n_arm} {pairs_of} of attempts)"

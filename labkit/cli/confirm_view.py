@@ -40,8 +40,8 @@ def show(run: Run, console: Console, *, as_json: bool = False) -> None:
 def solved_view(table: pd.DataFrame) -> Table:
     """One line per arm of a table of SolvedRow."""
     shown = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, caption=_CAPTION, caption_justify="left")
-    shown.add_column("arm")
-    for title in ("tasks", "solved", "share", "time per attempt", "time per solved task", "cut short"):
+    shown.add_column("arm", no_wrap=True)
+    for title in ("tasks", "solved", "share", "time per\nattempt", "time per\nsolved task", "cut\nshort"):
         shown.add_column(title, justify="right", no_wrap=True)
     for row in table.to_dict("records"):
         shown.add_row(

@@ -67,6 +67,13 @@ class ConfirmAsked(Record):
     def in_words(self) -> str:
         """How it was tried, in one line."""
         return (
-            f"{len(self.task_names)} tasks x {self.attempts} attempts, live, temperature {self.temperature}, "
-            f"margin {self.margin:.0%}, random order (seed {self.seed})"
+            f"{_counted(len(self.task_names), 'task')} x {_counted(self.attempts, 'attempt')}{self._at_most()}, live, "
+            f"temperature {self.temperature}, margin {self.margin:.0%}, random order (seed {self.seed})"
         )
+
+    def _at_most(self) -> str:
+        return f" of at most {self.steps} steps" if self.steps else ""
+
+
+def _counted(n: int, word: str) -> str:
+    return f"{n} {word}{'s' * (n != 1)}"

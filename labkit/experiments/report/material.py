@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from labkit.analysis.arms import arm_table, in_order
@@ -88,7 +89,17 @@ class Material:
     @cached_property
     def table(self) -> pd.DataFrame:
         """The arm table of the first part; empty without a measured step."""
-        return arm_table(self.parts[0].steps, self.parts[0].chunks)
+        return self.arm_table(self.parts[0])
+
+    def arm_table(self, part: Part) -> pd.DataFrame:
+        """The arm table of a part; without ratios where no two arms sent the same requests."""
+        table = arm_table(part.steps, part.chunks)
+        return table if self.paired else table.assign(ratio_to_base=np.nan, n_pairs=0)
+
+    @cached_property
+    def paired(self) -> bool:
+        """Whether arms sent the same requests: not under load, where agents take what comes, nor do live agents."""
+        return not (len(self.windows) or any(self.told("outcome")))
 
     @cached_property
     def n_finished(self) -> int:
@@ -111,7 +122,7 @@ class Material:
         None under load, where agents take what comes, nor of live agents: no two arms send the same requests there.
         """
         table = drawable(self.measured)
-        if len(self.windows) or any(self.told("outcome")):
+        if not self.paired:
             return []
         several = table.groupby(["cache", "condition"], sort=False)["arm"].nunique()
         states: list[Any] = [state for state, arms in several.items() if arms > 1]

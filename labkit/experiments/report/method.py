@@ -61,7 +61,7 @@ def _recordings(names: list[str]) -> str:
 
 
 def _arms(material: Material) -> str:
-    asked = material.view.arms or [str(material.asked.get("arm", ""))]
+    asked = material.view.arms or [str(material.asked.get(name, "")) for name in ("against", "arm")]
     gone = [arm for arm in material.view.arms if arm not in material.arms]
     words = f"asked for: {listed(filter(None, asked))}" if any(asked) else f"measured: {listed(material.arms)}"
     return f"{words}; without a measured request: {listed(gone)}" if gone else words
@@ -124,6 +124,8 @@ def _switch(material: Material) -> str:
 def _pairs(material: Material) -> str:
     if len(material.arms) < 2:
         return ""
+    if any(material.told("outcome")):
+        return "success by task and seed; times are not paired, since every attempt goes its own way"
     return (
         "the same request of the same pass (recording, agent, condition, cache, repeat and turn) under two arms; "
         "requests of one task are one cluster"

@@ -1,15 +1,18 @@
 """A confirmation on fake engines that say the right things, or give up: outcomes, order, pairs, refusals."""
 
 import asyncio
+import io
 import sys
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 from scripted_replies import giving_up, solving, warming
 
 from labkit.analysis.confirmation import confirmation, in_words
-from labkit.analysis.outcomes import NEVER_RAN, outcomes, pairs, solved
-from labkit.analysis.tables import measured
+from labkit.analysis.outcomes import NEVER_RAN, OutcomeRow, outcomes, pairs, solved
+from labkit.analysis.tables import measured, typed_frame
+from labkit.cli.confirm_view import solved_view
 from labkit.core.errors import BadInput, EngineDied, EngineNotReady, UnknownName
 from labkit.core.progress import Progress
 from labkit.engines.fake import FakeDials, FakeEngine
@@ -190,6 +193,18 @@ def test_an_unknown_task_or_arm_names_the_nearest():
         asked(arm="prefx").checked()
 
 
+def test_how_it_was_tried_is_said_in_one_line():
+    assert asked(attempts=1, steps=6).in_words().startswith("1 task x 1 attempt of at most 6 steps, live")
+    assert asked().in_words().startswith("1 task x 2 attempts, live, temperature 0.6")
+
+
+def test_the_table_of_arms_names_them_in_eighty_columns():
+    row = OutcomeRow(arm="prefix+spec", task="t", attempt=0, reached=False, stop_reason="steps", steps=6, seconds=51.9)
+    console = Console(width=80, record=True, file=io.StringIO())
+    console.print(solved_view(solved(typed_frame(OutcomeRow, [row]))))
+    assert "prefix+spec" in console.export_text()
+
+
 def test_nothing_tried_is_an_empty_table():
     assert outcomes([]).empty
     assert solved(outcomes([])).empty
@@ -218,5 +233,10 @@ async def test_the_command_prints_what_was_solved_and_the_verdict(tmp_path: Path
     assert "0 of 2" in printed
     verdict = "prefix against base: too few to tell: a loss of 10 points cannot be ruled out (-100 points"
     assert verdict in printed
+    assert all(word in printed.replace("\n", " ") for word in ("prefix", "per solved task"))
     store = RunStore(tmp_path)
-    assert verdict in write_report(store.open(store.list()[0].id)).read_text()
+    page = write_report(store.open(store.list()[0].id)).read_text()
+    assert verdict in page
+    assert "as fast as base, end to end" not in page.lower()
+    assert "times are not paired" in page
+    assert "asked for: base and prefix" in page

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from labkit.analysis.arms import arm_table
 from labkit.analysis.format import DASH, count, missing, percent, plain, seconds, seconds_alike, times
 from labkit.experiments.compared import Part
 from labkit.experiments.report.blocks import Block, Grid, Heading, Words, drawing
@@ -29,6 +28,7 @@ _TIMES_NOTE = (
     "As fast as base: seconds of base over seconds of the arm, summed over the n requests that both finished; 2x is "
     "twice as fast. ?: fewer than five pairs, too few to tell."
 )
+_UNPAIRED = "As fast as base: a dash, since no two arms sent the same requests."
 _TOKENS_NOTE = (
     "Moved: prompt tokens whose KV was sent from prefill to decode; they are in computed or cached, too. Ceiling: the "
     "hit rate of an infinite cache of whole blocks. Accepted: of the drafted tokens. Per round: tokens per round of "
@@ -44,13 +44,13 @@ def arms(material: Material) -> tuple[Block, ...]:
 
 
 def _part(material: Material, part: Part) -> tuple[Block, ...]:
-    table = arm_table(part.steps, part.chunks)
-    rows = records(table)
+    table = material.arm_table(part)
+    rows, note = records(table), _TIMES_NOTE if material.paired else _UNPAIRED
     tables = (
-        Grid(_TIMES, tuple(map(_times, rows)), "Arms side by side: times", _pooled(material, _TIMES_NOTE)),
+        Grid(_TIMES, tuple(map(_times, rows)), "Arms side by side: times", _pooled(material, note)),
         Grid(_TOKENS, tuple(map(_tokens, rows)), "Arms side by side: prompt tokens and drafts", _TOKENS_NOTE),
     )
-    if "base" not in material.arms or len(material.arms) < 2:
+    if "base" not in material.arms or len(material.arms) < 2 or not material.paired:
         return tables
     info = arms_overview_info(drawable(table), arm_order(material.view.arms))
     return drawing(info, arms_overview_figure, info.caption.alt or info.caption.empty), *tables
