@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from labkit.analysis.arms import in_order
@@ -20,7 +19,7 @@ from labkit.analysis.comparisons import Comparison, compared
 from labkit.analysis.contrasts import Contrast
 from labkit.analysis.effect_rows import GainRow
 from labkit.analysis.effect_words import NOT_MEASURED, level, method, note, smallest, verdict
-from labkit.analysis.effects import HEADLINE, holm
+from labkit.analysis.effects import HEADLINE, holm, ratio
 from labkit.analysis.requests import Metric, request_costs
 from labkit.analysis.same_requests import Hashes, SameRow, same_requests
 from labkit.analysis.starts import starts_of
@@ -143,18 +142,14 @@ def _row(sides: _Sides, found: Comparison, costs: pd.DataFrame, p_holm: float | 
         method=method(found) if sides.paired else UNPAIRED * (found.df is not None),
         smallest_gain=needed,
         arms_used=arm,
-        gain=_ratio(found.gain),
-        low=_ratio(found.low),
-        high=_ratio(found.high),
+        gain=ratio(found.gain),
+        low=ratio(found.low),
+        high=ratio(found.high),
         **{name: getattr(found, name) for name in _KEPT},
     )
 
 
 _KEPT = ("metric", "p", "n_requests", "n_tasks", "n_repeats", "n_starts", "n_left_out", "over", "df", "block_sd")
-
-
-def _ratio(log: float | None) -> float | None:
-    return None if log is None else float(np.exp(log))
 
 
 def _typical(costs: pd.Series[float], metric: Metric) -> float | None:

@@ -96,7 +96,7 @@ def _columns(found: Comparison, p_holm: float | None, family: int) -> dict[str, 
     needed = smallest(found, level(found, family, headline))
     return {
         **{name: value for name, value in vars(found).items() if name not in ("gain", "low", "high", "shared")},
-        **{name: _ratio(getattr(found, name)) for name in ("gain", "low", "high")},
+        **{name: ratio(getattr(found, name)) for name in ("gain", "low", "high")},
         "p_holm": p_holm,
         "headline": headline,
         "verdict": verdict(found, p_holm if headline else found.p, headline, needed),
@@ -107,5 +107,10 @@ def _columns(found: Comparison, p_holm: float | None, family: int) -> dict[str, 
     }
 
 
-def _ratio(log: float | None) -> float | None:
-    return None if log is None else float(np.exp(log))
+def ratio(log: float | None) -> float | None:
+    """A log gain as a ratio; where an interval has next to no degrees of freedom its ends are beyond all numbers."""
+    return None if log is None else float(np.exp(np.clip(log, -_MOST, _MOST)))
+
+
+_MOST = 700.0
+"""Just below the logarithm of the largest number."""

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from planted import ALL, GAINS, planted, seconds
 
 from labkit.analysis.effect_rows import ArmGainRow, EffectRow
-from labkit.analysis.effects import HEADLINE, arm_gains, effects, holm
+from labkit.analysis.effects import HEADLINE, arm_gains, effects, holm, ratio
 from labkit.core.columns import columns_of
 from labkit.core.errors import BadInput
 from labkit.core.records import ChunkRecord
@@ -322,3 +322,9 @@ def test_an_engine_of_its_own_for_some_repeats_alone_is_said():
     row = table(steps).loc[("e2e_s", "prefix_caching")]
     assert (row.n_repeats, row.n_starts) == (3, 2)
     assert "Only 2 starts of an engine in 3 repeats, so the interval is too narrow." in row.note
+
+
+def test_an_interval_without_end_is_a_number_all_the_same():
+    assert (ratio(None), ratio(0.0)) == (None, 1.0)
+    assert ratio(1e6) > 1e300
+    assert 0 < ratio(-1e6) < 1e-300
