@@ -103,6 +103,15 @@ def test_json_has_the_rows_and_the_figures(store: RunStore) -> None:
     assert {figure["name"] for figure in told["figures"]["laptop-cpu"]} >= {"years", "power", "pue"}
 
 
+def test_the_block_that_only_shows_drift_is_not_paid_for(store: RunStore) -> None:
+    asked = {"profile": "cpu-smollm2", "recording": "count", "arms": ["base"], "repeats": 1, "drift_check": True}
+    with store.create("replay", asked, {}) as run:
+        for repeat, start in ((0, 0.0), (1, 5000.0)):
+            run.step(a_step(run.id, repeat=repeat, t_send=start, t_end=start + 100.0), [])
+    (row,) = json.loads(labkit("cost", run.id, "--json"))["costs"]
+    assert (row["seconds"], row["n_tasks"]) == (100.0, 1)
+
+
 def test_what_is_wrong_is_said(store: RunStore) -> None:
     run = a_run(store, profile="my-node")
     with pytest.raises(BadInput, match="No price is known for profile 'my-node'"):
