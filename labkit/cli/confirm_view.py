@@ -13,6 +13,7 @@ from rich.table import Table
 from labkit.analysis.confirmation import confirmation, in_words
 from labkit.analysis.format import DASH, missing, percent, seconds
 from labkit.analysis.outcomes import outcomes, solved
+from labkit.analysis.success import SuccessRow
 from labkit.cli.measuring import ending, say_json
 from labkit.experiments.confirm_asked import ConfirmAsked
 from labkit.store.runs import Run
@@ -25,16 +26,22 @@ _CAPTION = (
 
 def show(run: Run, console: Console, *, as_json: bool = False) -> None:
     """The table, the verdict, then what every run says. JSON: one line on stdout."""
+    attempts, found = print_run(run, console)
+    ending(run, console)
+    if as_json:
+        arms = json.loads(solved(attempts).to_json(orient="records"))
+        say_json(run, arms=arms, confirmation=dataclasses.asdict(found))
+
+
+def print_run(run: Run, console: Console) -> tuple[pd.DataFrame, SuccessRow]:
+    """The table and the verdict; returns the attempts and what was found."""
     asked = ConfirmAsked.from_dict(run.info.asked)
     attempts = outcomes(run.events())
     found = confirmation(attempts, asked.against, asked.arm, asked.margin)
     if len(attempts):
         console.print(solved_view(solved(attempts)))
     console.print(f"{in_words(found, asked.against, asked.arm, attempts)}.", highlight=False, soft_wrap=True)
-    ending(run, console)
-    if as_json:
-        arms = json.loads(solved(attempts).to_json(orient="records"))
-        say_json(run, arms=arms, confirmation=dataclasses.asdict(found))
+    return attempts, found
 
 
 def solved_view(table: pd.DataFrame) -> Table:

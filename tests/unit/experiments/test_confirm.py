@@ -13,6 +13,7 @@ from labkit.analysis.confirmation import confirmation, in_words
 from labkit.analysis.outcomes import NEVER_RAN, OutcomeRow, outcomes, pairs, solved
 from labkit.analysis.tables import measured, typed_frame
 from labkit.cli.confirm_view import solved_view
+from labkit.cli.printed import PRINTED
 from labkit.core.errors import BadInput, EngineDied, EngineNotReady, UnknownName
 from labkit.core.progress import Progress
 from labkit.engines.fake import FakeDials, FakeEngine
@@ -235,6 +236,9 @@ async def test_the_command_prints_what_was_solved_and_the_verdict(tmp_path: Path
     assert verdict in printed
     assert all(word in printed.replace("\n", " ") for word in ("prefix", "per solved task"))
     store = RunStore(tmp_path)
+    console = Console(width=80, record=True, file=io.StringIO())
+    PRINTED["confirm"](store.open(store.list()[0].id), console)
+    assert verdict in console.export_text()
     page = write_report(store.open(store.list()[0].id)).read_text()
     assert verdict in page
     assert "as fast as base, end to end" not in page.lower()
