@@ -28,10 +28,12 @@ from labkit.experiments.report.compared_words import abstract, limits, state_nam
 from labkit.experiments.report.dictionary import columns_grid
 from labkit.experiments.report.english import (
     METRIC_NAMES,
+    counted,
     interval,
     p_value,
     reasons,
     records,
+    sentences,
     shown,
     smallest,
     verdict_head,
@@ -107,8 +109,8 @@ def _results(found: RunComparison) -> Iterator[Block]:
         yield _gains(headline, "What B gains over A: headline metrics", _NOTE)
         yield from _reasons(headline)
         yield More("Other metrics", (_gains(records(table[~table["headline"]]), "Exploring: p not corrected", ""),))
-        said = tuple(dict.fromkeys(note for note in table["note"] if note))
-        yield from [Words(" ".join(said))] if said else []
+        said = tuple(sentences(table["note"]))
+        yield from [Points(said)] if said else []
     yield from _success(found)
 
 
@@ -172,8 +174,9 @@ def _witnesses(found: RunComparison) -> Iterator[Block]:
 
 def _cold(name: str, side: Side) -> Block | None:
     rows = tuple((one.arm, str(one.repeat + 1), one.state, one.why) for one in side.cold)
-    caption = f"{name}: did cold passes begin cold?"
-    return Grid(("arm", "block", "", "why"), rows, caption, words=(0, 1, 2, 3)) if rows else None
+    sure = sum(one.state == "confirmed" for one in side.cold)
+    title = f"{name}: did cold passes begin cold? Confirmed in {sure} of {counted(len(rows), 'block')}"
+    return More(title, (Grid(("arm", "block", "", "why"), rows, words=(0, 1, 2, 3)),)) if rows else None
 
 
 def _resets(name: str, side: Side) -> Block | None:

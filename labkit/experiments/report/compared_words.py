@@ -40,11 +40,12 @@ def _gains(found: RunComparison) -> Iterator[str]:
     """End to end, arm by arm: what can be told, and what cannot."""
     rows = [row for row in records(found.table) if row["metric"] == "e2e_s" and not missing(row["gain"])]
     told = [_gain(row) for row in rows if not row["verdict"].startswith("too few")]
-    untold = [_gain(row) for row in rows if row["verdict"].startswith("too few")]
+    untold = [row for row in rows if row["verdict"].startswith("too few")]
     if told:
         yield f"end to end, run B was {listed(told)}"
     if untold:
-        yield f"too few to tell, end to end: {listed(untold)}"
+        short = len(untold) > _MOST  # then their n and what it shows are left to the table
+        yield f"too few to tell, end to end: {listed(map(_short if short else _gain, untold))}"
 
 
 def _gain(row: dict[str, Any]) -> str:
@@ -53,6 +54,11 @@ def _gain(row: dict[str, Any]) -> str:
     n = f"n = {counted(row['n_requests'], 'request')} of {counted(row['n_tasks'], 'task')}"
     unsure = shows if row["verdict"].startswith("too few") else ""
     return f"{times(row['gain'])} as fast under {state_name(row)} ({span}{n}{unsure})"
+
+
+def _short(row: dict[str, Any]) -> str:
+    span = "" if missing(row["low"]) else f" ({interval(row)})"
+    return f"{times(row['gain'])} under {state_name(row)}{span}"
 
 
 def _solved(found: RunComparison) -> str:

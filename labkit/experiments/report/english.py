@@ -27,6 +27,7 @@ METRIC_NAMES = {
 
 
 _MANY = 2
+_BETWEEN = re.compile(r"(?<=\.) (?=[A-Z0-9])")
 _MISSED = re.compile(r"; a gain below \S+x would be missed")
 
 
@@ -57,6 +58,11 @@ def sentence(text: str) -> str:
     """The text with an end to it."""
     text = text.strip()
     return text if not text or text.endswith((".", "!", "?", ":")) else f"{text}."
+
+
+def sentences(notes: Iterable[str]) -> list[str]:
+    """The sentences of several notes, each once."""
+    return list(dict.fromkeys(one for note in notes for one in _BETWEEN.split(note) if one))
 
 
 def capital(text: str) -> str:

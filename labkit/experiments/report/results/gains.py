@@ -17,6 +17,7 @@ from labkit.experiments.report.english import (
     reasons,
     records,
     sentence,
+    sentences,
     smallest,
     term_name,
     verdict_head,
@@ -82,7 +83,7 @@ def _tables(rows: pd.DataFrame, by: str, which: str) -> Iterator[Block]:
         caption = f"{METRIC_NAMES.get(metric, metric)}{which}"
         note = _NOTE if metric == metrics[-1] else ""
         yield Grid(_HEAD, cells, f"{caption[:1].upper()}{caption[1:]}", note, words=(0, 6))
-    said = [*reasons(records(rows), lambda row: _of(row, by)), *dict.fromkeys(note for note in rows["note"] if note)]
+    said = [*reasons(records(rows), lambda row: _of(row, by)), *sentences(rows["note"])]
     if said:
         yield Points(tuple(said))
 
