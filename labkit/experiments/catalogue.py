@@ -97,7 +97,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         name="factorial",
         question="Which layers pay off, alone and together? Eight arms on the same requests; gains with intervals.",
         command=("run", "factorial"),
-        takes="about half an hour on two cores; says so before it starts, and can be resumed",
+        takes="about 40 minutes on two cores; says so before it starts, and can be resumed",
         record=FactorialAsked,
         defaults={"profile": DEFAULT_PROFILE},
     ),

@@ -82,7 +82,7 @@ def sent(engine: FakeEngine) -> Counter[tuple[str, int, bool]]:
 
 async def test_after_kill_9_only_what_was_not_done_is_sent(tmp_path: Path):
     one, two = saved(tmp_path, "one", "two", steps=4)
-    order = ["--arms", ",".join(ARMS), "--seed", "4", "--no-drift-check"]
+    order = ["--repeats", "1", "--arms", ",".join(ARMS), "--seed", "4", "--no-drift-check"]
     words = ["--recordings", f"{one},{two}", "--steps", "0", *order]
     async with FakeEngine(SLOW) as engine:
         async with labkit("run", "factorial", *words, *attach(engine, *ARMS)) as process:
@@ -235,7 +235,7 @@ async def test_engines_that_the_killed_run_left_up_are_ended_first(tmp_path: Pat
     words = ("--profile", str(profile), "--recordings", recordings, "--steps", "0", "--arms", "base,prefix")
     fleet = Fleet()
     try:
-        async with labkit("run", "factorial", *words, "--no-drift-check", "--seed", "1") as process:
+        async with labkit("run", "factorial", *words, "--repeats", "1", "--no-drift-check", "--seed", "1") as process:
             killed = await run_with(passes=0, steps=1)
             process.kill()
             await process.communicate()
