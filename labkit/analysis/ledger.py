@@ -58,9 +58,7 @@ class LedgerRow(Record):
     decode: float | None = column("float64", "s", "first to last token", nullable=True)
     tool: float | None = column("float64", "s", "tools, as recorded in a replay", nullable=True)
     other: float | None = column("float64", "s", "what no clock names: HTTP, router, reading", nullable=True)
-    unaccounted_share: float | None = column(
-        "float64", "", "sum of |other| of steps / (wall - tool)", nullable=True
-    )
+    unaccounted_share: float | None = column("float64", "", "sum of |other| of steps / (wall - tool)", nullable=True)
     n_over: int = column("int64", "", f"steps whose parts are over {TOLERANCE_S * 1000:g} ms more than their wall")
 
 
