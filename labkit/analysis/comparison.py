@@ -20,7 +20,7 @@ from labkit.analysis.contrasts import Contrast
 from labkit.analysis.effect_rows import GainRow
 from labkit.analysis.effect_words import NOT_MEASURED, level, method, note, smallest, verdict
 from labkit.analysis.effects import HEADLINE, holm, ratio
-from labkit.analysis.requests import Metric, request_costs
+from labkit.analysis.requests import PASS, Metric, request_costs
 from labkit.analysis.same_requests import Hashes, SameRow, same_requests
 from labkit.analysis.starts import starts_of
 from labkit.analysis.tables import measured, typed_frame
@@ -45,13 +45,13 @@ class ComparisonRow(GainRow):
     cache: str = column("string", "", "`cold` or `warm`")
     paired: bool = column("bool", "", "request by request; false: two groups of tasks")
     a: float | None = column(
-        "float64", "as metric", "median over requests of run A (computed tokens: mean)", nullable=True
+        "float64", "as metric", "median over requests of run A that are compared (computed tokens: mean)", nullable=True
     )
     b: float | None = column(
-        "float64", "as metric", "median over requests of run B (computed tokens: mean)", nullable=True
+        "float64", "as metric", "median over requests of run B that are compared (computed tokens: mean)", nullable=True
     )
-    n_a: int = column("int64", "", "requests of run A that have a value")
-    n_b: int = column("int64", "", "requests of run B that have a value")
+    n_a: int = column("int64", "", "requests of run A that are compared, repeats counted")
+    n_b: int = column("int64", "", "requests of run B that are compared, repeats counted")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,7 +125,8 @@ def _row(sides: _Sides, found: Comparison, costs: pd.DataFrame, p_holm: float | 
     needed = smallest(found, level(found, family, headline))
     said = verdict(found, p_holm if headline else found.p, headline, needed) if found.gain is not None else _NONE
     arm, condition, cache = sides.state
-    a, b = (costs.loc[(costs["arm"] == place) & costs["cost"].notna(), "cost"] for place in (_A, _B))
+    known = _in_both(costs) if sides.paired else costs[costs["cost"].notna()]
+    a, b = (known.loc[known["arm"] == place, "cost"] for place in (_A, _B))
     return ComparisonRow(
         arm=arm,
         condition=condition,
@@ -150,6 +151,13 @@ def _row(sides: _Sides, found: Comparison, costs: pd.DataFrame, p_holm: float | 
 
 
 _KEPT = ("metric", "p", "n_requests", "n_tasks", "n_repeats", "n_starts", "n_left_out", "over", "df", "block_sd")
+
+
+def _in_both(costs: pd.DataFrame) -> pd.DataFrame:
+    """The values of requests that both runs measured: the numbers beside a paired gain are of the same requests."""
+    known = costs[costs["cost"].notna()]
+    sides = known.groupby([name for name in PASS if name != "repeat"] + ["turn"])["arm"].transform("nunique")
+    return known[sides == 2]
 
 
 def _typical(costs: pd.Series[float], metric: Metric) -> float | None:

@@ -31,12 +31,16 @@ def compare(
     Paired request by request where the requests are the same; where they are not, two groups of tasks, and said so.
     """
     from labkit.cli.compare_view import show  # here: scipy and pandas would slow down every other command
+    from labkit.core.errors import BadInput
     from labkit.experiments.comparison import compare_runs
     from labkit.experiments.report import write_comparison_of
     from labkit.store.runs import RunStore
 
     store = RunStore()
-    found = compare_runs(store.open(a), store.open(b))
+    one, other = store.open(a), store.open(b)
+    if b == "latest" and one.folder == other.folder:
+        raise BadInput("B", b, "another run than A", "Name both. List them with: labkit runs")
+    found = compare_runs(one, other)
     console = Console(stderr=as_json)
     show(found, console)
     if out is not None:

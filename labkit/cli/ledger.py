@@ -15,6 +15,14 @@ if TYPE_CHECKING:  # pandas and pyarrow would slow down every other command
 
 _LARGEST = 8
 """Chunks of so many tokens or more share a column."""
+_SECONDS = (
+    "n: steps. lag: the client's. HTTP: the engine's server. KV: its transfer.\n"
+    "?: share of the time, tools left out, that no clock names."
+)
+_TOKENS = (
+    "cached, or else: evicted; away: other process; off: by the arm;\n"
+    "blocks: not whole; drift: history reads otherwise; new: unseen."
+)
 
 
 def register(app: typer.Typer) -> None:
@@ -69,8 +77,8 @@ def _seconds(part: Part, rows: pd.DataFrame) -> Table | None:
     from labkit.analysis.format import count, percent, plain
     from labkit.analysis.ledger import PARTS
 
-    names = {"client_lag": "lag", "server": "HTTP server", "transfer": "KV transfer", "tool": "tools"}
-    heads = ("arm", "steps", "wall s", *(names.get(part, part) for part in PARTS), "no clock names")
+    names = {"client_lag": "lag", "server": "HTTP", "transfer": "KV", "tool": "tools"}
+    heads = ("arm", "n", "wall", *(names.get(part, part) for part in PARTS), "?")
     cells = (
         (
             row["arm"],
@@ -80,7 +88,10 @@ def _seconds(part: Part, rows: pd.DataFrame) -> Table | None:
         )
         for row in rows.to_dict("records")
     )
-    return _table(part.title("Where did the seconds go?"), heads, cells)
+    table = _table(part.title("Where did the seconds go?"), heads, cells)
+    if table:
+        table.caption, table.caption_justify = _SECONDS, "left"
+    return table
 
 
 def _tokens(part: Part, rows: pd.DataFrame) -> Table | None:
@@ -89,19 +100,22 @@ def _tokens(part: Part, rows: pd.DataFrame) -> Table | None:
     parts = {
         "cached": "cached",
         "eviction": "evicted",
-        "routing": "elsewhere",
+        "routing": "away",
         "off": "off",
-        "rounding": "rounded off",
+        "rounding": "blocks",
         "template_drift": "drift",
         "new": "new",
     }
-    heads = ("arm", "steps", "prompt tokens", *parts.values())
+    heads = ("arm", "n", "prompt", *parts.values())
     names = ("n", "prompt", *parts)
-    return _table(
+    table = _table(
         part.title("Why were prompt tokens computed again?"),
         heads,
         ((row["arm"], *(count(row[name]) for name in names)) for row in rows.to_dict("records")),
     )
+    if table:
+        table.caption, table.caption_justify = _TOKENS, "left"
+    return table
 
 
 def _bundles(part: Part, rows: pd.DataFrame) -> Table | None:
@@ -127,10 +141,10 @@ def _table(title: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> T
     from rich import box
     from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, title=title)
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=0, title=title)
     table.title_justify, table.title_style = "left", "bold"
     for at, head in enumerate(heads):
-        table.add_column(head, justify="right" if at else "left")
+        table.add_column(head, justify="right" if at else "left", no_wrap=True)
     for row in rows:
         table.add_row(*row)
     return table if table.row_count else None

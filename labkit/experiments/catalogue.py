@@ -95,7 +95,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     ),
     Experiment(
         name="factorial",
-        question="Which layers pay off, alone and together? Eight arms on the same requests; gains with intervals.",
+        question="Which layers pay off, alone and together, on the same requests? Gains with their intervals.",
         command=("run", "factorial"),
         takes="about 40 minutes on two cores; says so before it starts, and can be resumed",
         record=FactorialAsked,

@@ -23,7 +23,7 @@ def cannot_write(path: Path, error: OSError) -> LabError:
     """The error for a file or folder that the system does not let us write, in its own words."""
     return LabError(
         f"{path} cannot be written: {error.strerror or error}",
-        "Free space or rights there, or choose another folder for runs with LABKIT_RUNS.",
+        "Free space or rights there, or write elsewhere: --out for what is exported, LABKIT_RUNS for runs.",
     )
 
 

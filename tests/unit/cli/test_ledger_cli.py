@@ -8,6 +8,7 @@ from synthetic import step, steps
 from typer.testing import CliRunner
 
 from labkit.cli import build
+from labkit.core.arms import ARMS
 from labkit.core.records import StepRecord
 
 TIMES = {"send_lag_s": 0.0, "server_s": 0.02, "queue_s": 0.01, "prefill_s": 0.5, "decode_s": 1.9}
@@ -71,3 +72,10 @@ def test_a_run_of_a_script_has_its_seconds():
     made = [replace(one, arm="none", prefill_s=None, decode_s=None) for one in twice("base")]
     line = next(line for line in said(ended(made, arms=["none"])).splitlines() if line.startswith("none"))
     assert line.split()[1] == "2"
+
+
+def test_eight_arms_fit_into_eighty_columns_uncut():
+    run = ended([step(arm.label, turn, **TIMES, **SHARED) for arm in ARMS for turn in (1, 2)])
+    result = CliRunner().invoke(build(), ["ledger", run], env={"COLUMNS": "80"})
+    assert "…" not in result.output
+    assert max(map(len, result.output.splitlines()[:-1])) <= 80

@@ -15,7 +15,7 @@ from synthetic import steps
 from typer.testing import CliRunner, Result
 
 from labkit.cli import build, compare, report
-from labkit.core.errors import UnknownName
+from labkit.core.errors import BadInput, UnknownName
 from labkit.store.runs import RunStore
 
 
@@ -97,6 +97,12 @@ def test_compare_says_when_nothing_is_paired(tmp_path: Path):
     page = page_of(tmp_path / "c.html")
     assert "nothing is paired: two groups of tasks are compared" in page.text
     assert "1.00x (not paired)" in page.text
+
+
+def test_the_newest_run_is_not_compared_with_itself_unasked():
+    one = a_run()
+    with pytest.raises(BadInput, match="another run than A"):
+        labkit("compare", one)
 
 
 def test_compare_as_json_is_one_line():
