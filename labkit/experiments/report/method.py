@@ -37,6 +37,7 @@ def _facts(material: Material) -> Iterator[tuple[str, str]]:
     yield "arms", _arms(material)
     yield "varied besides", "; ".join(material.conditions)
     yield "order of blocks", _order(material)
+    yield "sittings", _sittings(material)
     yield "warm-up", _warmup(material)
     yield "cold and warm", _cache(material)
     yield "prefix caching", _switch(material)
@@ -75,6 +76,12 @@ def _order(material: Material) -> str:
     seed = order_seed(material.info.experiment, material.asked)
     how = "fixed: drift of the machine would look like an effect" if seed is None else f"shuffled, seed {seed}"
     return f"{', '.join(blocks)} ({how})"
+
+
+def _sittings(material: Material) -> str:
+    """Said only of a run that was cut short and resumed."""
+    again = len(list(material.told("resume")))
+    return f"{again + 1}: it was cut short and resumed; what was half done does not count" if again else ""
 
 
 def _warmup(material: Material) -> str:

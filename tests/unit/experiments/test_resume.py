@@ -109,6 +109,7 @@ async def test_after_kill_9_only_what_was_not_done_is_sent(tmp_path: Path):
     assert done.info.state == "done"
     assert json.loads(out.splitlines()[-1])["run"] == killed.id
     assert "went on later" in done.info.note
+    assert "2: it was cut short and resumed" in (done.folder / "report.html").read_text()
     assert [(e["block"], e["pass"]) for e in of(done, "pass_done")] == [(0, 0), (0, 1), (1, 0), (1, 1)]
     assert done.info.asked == killed.info.asked
     _check_tables(done, once)
