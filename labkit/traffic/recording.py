@@ -176,4 +176,6 @@ def named(name: str) -> Recording:
         return load(path)
     if path.is_file():
         raise BadInput("recording", name, "a name, or a .jsonl file as `labkit record` writes it", _LIST)
+    if path.suffix == ".jsonl" or len(path.parts) > 1:
+        raise BadInput("recording", name, "a file that is there, or a name", _LIST)
     return load(pick("recording", name, shipped(), "labkit recordings"))

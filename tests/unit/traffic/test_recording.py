@@ -157,6 +157,10 @@ def test_names_and_files_that_do_not_exist(tmp_path: Path):
     with pytest.raises(BadInput, match=r"\.jsonl file") as other:
         named(str(tmp_path / "x.log"))
     assert not isinstance(other.value, UnknownName)
+    for gone in (tmp_path / "gone.jsonl", "mine/evict-one-late"):
+        with pytest.raises(BadInput, match="a file that is there") as missing:
+            named(str(gone))
+        assert not isinstance(missing.value, UnknownName)
     with pytest.raises(BadInput, match="a file"):
         load(tmp_path / "none.jsonl")
 
