@@ -28,6 +28,10 @@ _ARMS = (
     "the arms is a ratio of sums."
 )
 _COLUMNS = "95 %: over tasks. p: after Holm over these rows. n: requests/tasks. shows from: smaller gains are missed."
+_TITLES = {
+    "term": "What does each layer gain, averaged over the settings of the others?",
+    "arm": "What does each arm gain over base?",
+}
 _ABSURD = 100.0
 """From here on, the smallest gain that could be shown says only that there is too little."""
 
@@ -70,7 +74,8 @@ def _view(rows: pd.DataFrame, name: str, about: str) -> Table | None:
     shown: list[Mapping[Any, Any]] = rows[told].to_dict("records")  # type: ignore[assignment]
     if not shown:
         return None
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=0, title=_TITLES[name])
+    table.title_justify, table.title_style = "left", "bold"
     table.add_column({"term": "layer"}.get(name, name), no_wrap=True)
     table.add_column("time", no_wrap=True)
     for title in ("gain", "95 %", "p", "n", "shows from"):
