@@ -78,8 +78,8 @@ def _view(rows: pd.DataFrame, name: str, about: str) -> Table | None:
     table.title_justify, table.title_style = "left", "bold"
     table.add_column({"term": "layer"}.get(name, name), no_wrap=True)
     table.add_column("time", no_wrap=True)
-    for title in ("gain", "95 %", "p", "n", "shows from"):
-        table.add_column(title, justify="right", no_wrap=title != "shows from")
+    for title in ("gain", "95 %", "p", "n", "shows\nfrom"):
+        table.add_column(title, justify="right", no_wrap=True)
     table.add_column("verdict", overflow="fold")
     for row in (row for row in shown if _told(row) != NOT_MEASURED):
         table.add_row(*_cells(row, name))
