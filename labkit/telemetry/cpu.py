@@ -78,4 +78,5 @@ class MachineShare:
         last, self._last = self._last, (busy, total)
         if last is None or total <= last[1]:
             return None
-        return 100 * (busy - last[0]) / (total - last[1])
+        # The kernel counts in ticks, each column by itself: a difference of sums may miss 0 or 100 by a rounding.
+        return min(100.0, max(0.0, 100 * (busy - last[0]) / (total - last[1])))

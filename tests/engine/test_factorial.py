@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
@@ -31,14 +32,23 @@ ASKED = FactorialAsked(
 )
 
 
-@pytest.mark.usefixtures("model_path")
-async def test_a_factorial_that_was_stopped_goes_on_where_it_was(fleet: Fleet, tmp_path: Path):
-    store, design = RunStore(tmp_path / "runs"), ASKED.design()
+Provider = Callable[[], FleetProvider]
 
-    def provider() -> FleetProvider:
+
+@pytest.fixture
+async def provider(fleet: Fleet, model_path: str) -> AsyncIterator[Provider]:
+    """Its engine is up before, so that neither part of the run starts one."""
+
+    def make() -> FleetProvider:
         return FleetProvider(fleet, load_profile(ASKED.profile))
 
-    await fleet.up(provider().plan(arm_named("prefix")))  # up before, so that neither part of the run starts one
+    engine = await fleet.up(make().plan(arm_named("prefix")))
+    yield make
+    fleet.down(engine.id)
+
+
+async def test_a_factorial_that_was_stopped_goes_on_where_it_was(provider: Provider, tmp_path: Path):
+    store, design = RunStore(tmp_path / "runs"), ASKED.design()
 
     def watch(progress: Progress) -> None:
         if progress.done == 3:  # in the middle of the second pass
