@@ -15,8 +15,8 @@ pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc: 
 def rocm(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A ROCm folder whose amdsmi library is the stub."""
     spec = importlib.util.find_spec("amdsmi")
-    if spec is None or spec.origin is None:
-        pytest.skip("needs amdsmi: pip install amdsmi==7.0.2")
+    assert spec is not None, "make setup installs amdsmi"
+    assert spec.origin is not None
     folder = tmp_path_factory.mktemp("rocm")
     rest = everything_else(Path(spec.origin).parent / "amdsmi_wrapper.py", "amd_smi.c")
     compiled("amd_smi.c", folder / "lib" / "libamd_smi.so", rest)
@@ -26,7 +26,7 @@ def rocm(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def nvml(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with NVIDIA's library as the stub."""
-    pytest.importorskip("pynvml", reason="needs nvidia-ml-py")
+    assert importlib.util.find_spec("pynvml"), "make setup installs nvidia-ml-py"
     return compiled("nvml.c", tmp_path_factory.mktemp("nvidia") / "libnvidia-ml.so.1").parent
 
 

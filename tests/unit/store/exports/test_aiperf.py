@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aiperf.common.models import record_models
 
 from labkit.core.progress import Progress, silent
 from labkit.store.exports import export
@@ -13,8 +14,6 @@ from labkit.store.exports.aiperf.metrics import UNITS
 from labkit.store.exports.requests import Request, requests_of
 from labkit.store.runs import Run
 
-aiperf = pytest.importorskip("aiperf", reason="aiperf is not installed; `make setup` installs it without its pins")
-record_models = pytest.importorskip("aiperf.common.models.record_models")
 T0 = 1_800_000_000_000_000_000
 BASE, SPEC = "base,cold,repeat=0", "spec,cold,repeat=0"
 
