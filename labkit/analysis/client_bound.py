@@ -21,9 +21,8 @@ from labkit.core.records import Record
 
 SHARE: Final = 0.05
 """Of a median: an error of a twentieth is as large as effects that the lab is asked to see."""
-TAIL_SHARE: Final = 0.25
-"""Of a p99: one start of an engine differs from the next by some 15 % (docs/calibration.md), tails by more; a smaller
-error hides nothing that could be told."""
+TAIL_SHARE: Final = 0.10
+"""Of a p99: tails of the same setting differ by about a tenth from run to run; a smaller error hides nothing."""
 SEND_LAG_S: Final = 0.050
 """A request that leaves this late was held up by the client, and the load is not the one that was asked for."""
 CORES: Final = 0.8
