@@ -1,6 +1,9 @@
-"""Where every page gets its data: the only module that caches, so that staleness has one place."""
+"""Where every page gets its data: the only package that caches, so that staleness has one place."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import streamlit as st
 from labkit.engines.fleet import Fleet
@@ -8,11 +11,15 @@ from labkit.engines.profiles import list_profiles
 from labkit.experiments import live, warm
 from labkit.experiments.arm_state import ArmState, arm_states
 from labkit.experiments.catalogue import QUICK_RECORDING
+from labkit.experiments.dashboard.opened import Opened
 from labkit.experiments.jobs import JobStatus
 from labkit.experiments.refusals import newest_of, refused_arms
 from labkit.experiments.view import RunView, label, view
 from labkit.store.runs import RunStore
 from labkit.traffic.recording import list_recordings, named
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 profiles = st.cache_data(list_profiles, ttl="60s", max_entries=1)
 
@@ -81,3 +88,40 @@ def _live_view(run_id: str) -> RunView:
 def _ended_view(root: str, run_id: str, version: int) -> RunView:
     """`root` and `version` only tell apart runs of different stores, and a run from what it became."""
     return view(RunStore().open(run_id))
+
+
+@st.cache_resource(max_entries=4, show_spinner="Reading the run")
+def _ended(root: str, run_id: str, version: int) -> Opened:
+    return Opened(RunStore().open(run_id))
+
+
+def opened(run_id: str) -> Opened:
+    """The run, held open: shared by all pages and tabs, so nobody changes what it returns. A live one is read anew.
+
+    Raises RunUnreadable and UnknownName.
+    """
+    store = RunStore()
+    run = store.open(run_id)
+    return Opened(run) if run.live else _ended(str(store.root), run.id, run.version)
+
+
+def per_run(work: Callable[Concatenate[Opened, P], T]) -> Callable[Concatenate[str, P], T]:
+    """`work(opened, ...)` as a function of the run's id, worked out once for each state of the run and arguments.
+
+    What it returns is kept as a copy: it must pickle, and be small.
+    """
+    name = f"{work.__module__}.{work.__qualname__}"
+
+    def of_run(run_id: str, *args: P.args, **kwargs: P.kwargs) -> T:
+        run = opened(run_id)
+        return _worked_out(name, str(run.run.folder), run.version, args, kwargs, _run=run, _work=work)
+
+    return of_run
+
+
+@st.cache_data(max_entries=200, show_spinner="Working it out")
+def _worked_out(
+    name: str, folder: str, version: int, args: tuple[Any, ...], kwargs: dict[str, Any], *, _run: Opened, _work: Any
+) -> Any:
+    """`name`, `folder` and `version` only tell calls apart; what begins with `_` is not looked at for that."""
+    return _work(_run, *args, **kwargs)
