@@ -1,0 +1,240 @@
+"""A run folder as large as anybody will have: 100 agents, eight arms, 20,000 steps, 1,000,000 chunks, in seconds.
+
+Made up, but through the real schema: the tables go through the store's own writer, and the events tell the same, so
+that the folder opens with or without its Parquet files. Numbers have the shape of real ones: prompts that grow, hits
+where prefix caching is on, drafts under speculation, transfers under the split, a failed step here and there.
+
+    python tests/huge_run.py FOLDER        make one there, beside other runs, and print its id
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from labkit.core.arms import ARMS
+from labkit.core.records import KINDS, SCHEMA, RunInfo
+from labkit.store.jsonl import to_json
+from labkit.store.layout import EVENTS, LOGS, Owner, write_run_json
+from labkit.store.tables import schema_of, write_parquet
+
+LABELS = [arm.label for arm in ARMS]
+CREATED = "2026-01-31T12:00:00.000000+00:00"
+CHUNK_S = 0.04
+METRICS = (
+    ("host", "cpu_percent", "%", 60.0),
+    ("host", "memory_available", "bytes", 8e9),
+    ("client", "loop_lag_p99", "s", 0.002),
+    ("client", "cpu", "cores", 0.3),
+    ("engine/engine", "kv_cache_usage", "", 0.6),
+    ("engine/engine", "requests_running", "requests", 90.0),
+)
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much of everything; the full size is the default."""
+
+    agents: int = 100
+    turns: int = 25
+    chunks: int = 50
+    tasks: int = 10
+
+    @property
+    def steps(self) -> int:
+        return len(LABELS) * self.agents * self.turns
+
+
+SMALL = Size(turns=4, chunks=8)
+"""For tests: as many agents and arms, 25,600 chunks."""
+
+
+def write(root: Path, size: Size = Size(), suffix: str = "feed01") -> str:
+    """Make the run below `root`; its id."""
+    run_id = f"20260131T120000Z-factorial-{suffix}"
+    folder = root / run_id
+    (folder / LOGS).mkdir(parents=True)
+    steps, times = step_columns(run_id, size)
+    samples = sample_columns(run_id, float(steps["t_end"].max()))
+    with (folder / EVENTS).open("w", encoding="utf-8") as file:
+        file.writelines(to_json(event) + "\n" for event in events(run_id, steps, times, samples))
+    tables = {"steps": steps, "chunks": chunk_columns(steps, times), "telemetry": samples}
+    for name, columns in tables.items():
+        write_parquet(arrow(name, columns), folder / f"{name}.parquet")
+    write_run_json(folder, info(run_id, size), Owner.this_process())
+    return run_id
+
+
+def info(run_id: str, size: Size) -> RunInfo:
+    """What `run.json` says: a factorial that is done."""
+    asked = {
+        "profile": "cpu-smollm2", "recordings": [f"task-{n}" for n in range(size.tasks)], "arms": LABELS,
+        "steps": size.turns, "repeats": 1, "seed": 1, "warm": False, "drift_check": False, "history": "recorded",
+        "mode": "natural", "gaps": False, "spec_method": None, "strict": False, "keep": False, "job": None,
+    }  # fmt: skip
+    note = "made up by tests/huge_run.py: nothing here was measured"
+    fingerprint: dict[str, Any] = {"profile": "cpu-smollm2", "engines": {}, "recordings": {}}
+    return RunInfo(
+        id=run_id, experiment="factorial", created=CREATED, state="done", asked=asked, fingerprint=fingerprint, note=note
+    )  # fmt: skip
+
+
+def arrow(table: str, columns: dict[str, np.ndarray]) -> pa.Table:
+    """The columns as the store declares them; NaN is null."""
+    schema = schema_of(table)
+    made = [pa.array(columns[f.name], from_pandas=True) if f.name in columns else pa.nulls(len(columns["run"]))
+            for f in schema]  # fmt: skip
+    return pa.table(made, names=schema.names).cast(schema)
+
+
+def step_columns(run_id: str, size: Size) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """The steps in the order in which they ended, and when each of their chunks came: (steps, chunks)."""
+    rng = np.random.default_rng(1)
+    arm, agent, turn = (a.ravel() for a in np.indices((len(LABELS), size.agents, size.turns)))
+    turn = turn + 1
+    split, guessed, cachedby = (np.array([layer in a.layers for a in ARMS])[arm]
+                                for layer in ("pd_split", "speculation", "prefix_caching"))  # fmt: skip
+    prompt = 500 + 180 * turn + agent % 7
+    ceiling = np.where(turn == 1, 0, (prompt - 180) // 32 * 32)
+    cached = np.where(cachedby, ceiling, 0)
+    prefill = (prompt - cached) / 4000 * rng.uniform(0.9, 1.2, prompt.shape)
+    queue, moving = rng.uniform(0.001, 0.05, prompt.shape), np.where(split, 0.03, 0.0)
+    gaps = rng.uniform(0.8, 1.3, (len(arm), size.chunks)) * CHUNK_S
+    gaps[:, 0] = 0
+    decode = gaps.sum(axis=1)
+    tool = rng.uniform(0.01, 0.3, prompt.shape)
+    whole = (queue + prefill + moving + decode + tool).reshape(len(LABELS), size.agents, size.turns)
+    began = np.cumsum(whole, axis=2) - whole
+    block = np.concatenate([[0.0], np.cumsum(whole.sum(axis=2).max(axis=1) + 5)[:-1]])
+    send = (began + block[:, None, None]).ravel() + 5
+    first = send + queue + prefill + moving
+    times = first[:, None] + np.cumsum(gaps, axis=1)
+    failed = rng.random(prompt.shape) < 0.002
+    tokens = size.chunks * np.where(guessed, 3, 1)
+
+    def known(values: np.ndarray, where: np.ndarray | bool = True) -> np.ndarray:
+        """Null where it was not measured, so wherever the step failed."""
+        return np.where(where & ~failed, values.astype(float), np.nan)
+
+    def said(values: np.ndarray) -> np.ndarray:
+        return np.where(failed, None, values.astype(object))
+
+    tasks = np.array([f"task-{n}" for n in range(size.tasks)], dtype=object)[agent % size.tasks]
+    labels = np.array(LABELS, dtype=object)[arm]
+    columns: dict[str, Any] = {
+        "run": run_id, "arm": labels, "task": tasks, "agent": agent.astype(str).astype(object), "repeat": 0,
+        "turn": turn, "kind": np.array(KINDS, dtype=object)[(turn - 1) % len(KINDS)], "recording": tasks,
+        "condition": "", "cache": "cold", "warmup": False, "switched_by": np.where(cachedby, "flag", "salt"),
+        "history": "recorded", "mode": "natural", "engine": labels, "t_send": send, "t_first_token": known(first),
+        "t_first_visible": known(first), "t_last": known(times[:, -1]), "t_end": send + queue + prefill + moving + decode,
+        "prompt_tokens": known(prompt), "cached_tokens": known(cached), "ceiling_tokens": known(ceiling),
+        "reachable_tokens": known(ceiling), "shared_tokens": known(np.where(turn == 1, 0, prompt - 180)),
+        "append_tokens": known(np.where(turn == 1, 0, prompt - 180)), "retokenized_tokens": known(prompt),
+        "transferred_tokens": known(prompt - cached, split), "completion_tokens": known(tokens),
+        "drafts": known(np.full(prompt.shape, size.chunks), guessed),
+        "drafted_tokens": known(np.full(prompt.shape, 4 * size.chunks), guessed),
+        "accepted_tokens": known(np.full(prompt.shape, 2 * size.chunks), guessed), "server_s": known(0 * prefill),
+        "queue_s": known(queue), "prefill_s": known(prefill), "transfer_s": known(moving, split),
+        "decode_s": known(decode), "tool_name": said(np.full(prompt.shape, "read_file")), "tool_s": known(tool),
+        "tool_bytes": known(np.full(prompt.shape, 800)), "send_lag_s": known(prefill * 0 + 0.0001),
+        "parse_s": known(prefill * 0 + 0.001), "finish_reason": said(np.full(prompt.shape, "tool_calls")),
+        "text_sha256": said(np.full(prompt.shape, "0" * 64)), "error": np.where(failed, "HTTP 500", None),
+    }  # fmt: skip
+    order = np.argsort(columns["t_end"], kind="stable")
+    times[failed] = np.nan
+    return {k: np.broadcast_to(np.asarray(v, dtype=object if isinstance(v, str) else None), order.shape)[order]
+            for k, v in columns.items()}, times[order]  # fmt: skip
+
+
+def chunk_columns(steps: dict[str, np.ndarray], times: np.ndarray) -> dict[str, np.ndarray]:
+    """Every chunk of every step that did not fail."""
+    rows, width = times.shape
+    there = ~np.isnan(times).ravel()
+    shared = ("run", "arm", "task", "agent", "repeat", "turn", "recording", "condition", "cache", "warmup")
+    tokens = np.repeat(np.where(np.isnan(steps["drafts"].astype(float)), 1, 3), width)
+    own = {
+        "index": np.tile(np.arange(width), rows), "t": times.ravel(), "tokens": tokens,
+        "kind": np.full(rows * width, "content", dtype=object), "chars": np.full(rows * width, 4),
+    }  # fmt: skip
+    return {name: values[there] for name, values in {**{n: np.repeat(steps[n], width) for n in shared}, **own}.items()}
+
+
+def sample_columns(run_id: str, seconds: float) -> dict[str, np.ndarray]:
+    """Every metric once a second."""
+    rng, clock = np.random.default_rng(2), np.arange(0.0, seconds)
+    rows = len(clock) * len(METRICS)
+    columns = {name: np.tile(np.array([m[i] for m in METRICS], dtype=object), len(clock))
+               for i, name in enumerate(("source", "name", "unit"))}  # fmt: skip
+    value = np.tile(np.array([m[3] for m in METRICS]), len(clock)) * rng.uniform(0.5, 1.2, rows)
+    t = np.repeat(clock, len(METRICS))
+    return {"run": np.full(rows, run_id, dtype=object), "t": t, **columns, "value": value}
+
+
+def events(run_id: str, steps: dict[str, np.ndarray], times: np.ndarray, samples: dict[str, np.ndarray]) -> list[dict]:
+    """What the run would have appended, in order."""
+    head = {"t": 0.0, "type": "run", "schema": SCHEMA, "id": run_id, "experiment": "factorial", "created": CREATED}
+    last = float(steps["t_end"][-1])
+    happened = [*passes(steps), *step_events(steps, times), *sample_events(samples), *progress(steps)]
+    end = {"t": last + 1, "type": "finish", "state": "done", "note": info(run_id, Size()).note}
+    return [head, *sorted(happened, key=lambda event: event["t"]), end]
+
+
+def passes(steps: dict[str, np.ndarray]) -> Iterator[dict]:
+    """Each arm is served, and each recording under it is one pass."""
+    for block, arm in enumerate(LABELS):
+        here = steps["arm"] == arm
+        about = {"block": block, "arm": arm, "label": arm, "repeat": 0}
+        began, ended = float(steps["t_send"][here].min()), float(steps["t_end"][here].max())
+        yield {"t": began - 0.1, "type": "serving", **about, "engine": arm, "switched_by": "flag", "block_size": 32}
+        for number, task in enumerate(sorted(set(steps["task"]))):
+            one = {**about, "pass": number, "recording": task, "condition": "", "cache": "cold"}
+            bad = int((steps["error"][here & (steps["task"] == task)] != None).sum())  # noqa: E711
+            sent = int((here & (steps["task"] == task)).sum())
+            yield {"t": began - 0.05, "type": "pass_start", **one}
+            yield {"t": ended + 0.05, "type": "pass_done", **one, "measured": sent, "failed": bad}
+
+
+def plain(value: Any) -> Any:
+    """As JSON has it: whole floats of token columns are cast by the caller, NaN is null."""
+    return None if isinstance(value, float) and np.isnan(value) else value
+
+
+def step_events(steps: dict[str, np.ndarray], times: np.ndarray) -> Iterator[dict]:
+    """One line a step, its chunks in it."""
+    whole = {f.name for f in schema_of("steps") if pa.types.is_integer(f.type)}
+    columns = {name: values.tolist() for name, values in steps.items()}
+    for row, stream in enumerate(times.tolist()):
+        step = {name: plain(values[row]) for name, values in columns.items()}
+        step |= {name: int(step[name]) for name in whole & step.keys() if step[name] is not None}
+        tokens = 1 if step["drafts"] is None else 3
+        chunks = [{"index": i, "t": t, "kind": "content", "chars": 4, "tokens": tokens}
+                  for i, t in enumerate(stream) if step["error"] is None]  # fmt: skip
+        yield {"t": step["t_end"] + 0.001, "type": "step", "step": step, "chunks": chunks}
+
+
+def sample_events(samples: dict[str, np.ndarray]) -> Iterator[dict]:
+    """One line a second."""
+    columns = {name: values.tolist() for name, values in samples.items() if name != "run"}
+    width = len(METRICS)
+    for first in range(0, len(samples["t"]), width):
+        rows = [{name: values[n] for name, values in columns.items()} for n in range(first, first + width)]
+        yield {"t": rows[0]["t"] + 0.002, "type": "samples", "samples": rows}
+
+
+def progress(steps: dict[str, np.ndarray]) -> Iterator[dict]:
+    """Said after every hundredth step."""
+    total = len(steps["t_end"])
+    for done in range(100, total + 1, 100):
+        arm, t = steps["arm"][done - 1], float(steps["t_end"][done - 1])
+        said = {"stage": f"measuring {arm}", "message": "", "done": done, "total": total, "eta_s": 1.0}
+        yield {"t": t + 0.003, "type": "progress", **said}
+
+
+if __name__ == "__main__":
+    print(write(Path(sys.argv[1])))
