@@ -44,6 +44,7 @@ class Counts(Record):
     transfers: int | None = None
     transfer_bytes: int | None = None
     transfer_failures: int | None = None
+    transfers_expired: int | None = None
     e2e_s: float | None = None
     queue_s: float | None = None
     prefill_s: float | None = None

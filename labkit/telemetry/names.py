@@ -57,6 +57,7 @@ COUNTS: Final[dict[str, Series]] = {
     "transfers": Series("vllm:nixl_xfer_time_seconds_count", "transfers"),
     "transfer_bytes": Series("vllm:nixl_bytes_transferred_sum", "bytes"),
     "transfer_failures": Series("vllm:nixl_num_failed_transfers_total", "transfers"),
+    "transfers_expired": Series("vllm:nixl_num_kv_expired_reqs_total", "requests"),
 }
 """Whole numbers that only grow, by the field of Counts that holds their growth."""
 

@@ -12,6 +12,7 @@ from labkit.telemetry.engine_metrics import Counts, delta, scrape
 pytestmark = pytest.mark.engine
 TEXT = "The cache keeps what was seen before, block by block, and forgets what is least used. " * 8
 ELSEWHERE = {"prompt_transferred", "transfers", "transfer_bytes", "transfer_failures", "transfer_s"}
+ELSEWHERE |= {"transfers_expired"}
 """NIXL's series, and a source of tokens that an engine without a connector may not name."""
 
 

@@ -115,6 +115,7 @@ class FakeMetrics:
             self._xfer_time = self._histogram("nixl_xfer_time")
             self._xfer_bytes = self._histogram("nixl_bytes_transferred", suffix="")
             self._counter("nixl_num_failed_transfers")
+            self._counter("nixl_num_kv_expired_reqs")
 
     def _gauge(self, name: str) -> Gauge:
         return Gauge(f"vllm:{name}", name, tuple(self._labels), registry=self.registry).labels(**self._labels)

@@ -76,6 +76,7 @@ async def test_acceptance() -> None:
 async def test_transfers() -> None:
     counts = await during(FakeDials(transfer_s=0.01, kv_bytes_per_token=1000), ask("x" * 400))
     assert (counts.transfers, counts.transfer_failures, counts.transfer_bytes) == (1, 0, 102_000)
+    assert counts.transfers_expired == 0
     assert counts.transfer_s == pytest.approx(0.01)
     assert (counts.prompt_computed, counts.prompt_transferred) == (1, 102)
 
@@ -83,7 +84,7 @@ async def test_transfers() -> None:
 async def test_what_the_engine_does_not_have_is_null() -> None:
     counts = await during(FakeDials(), ask("hi"))
     absent = ("drafts", "drafted_tokens", "accepted_tokens", "accepted_per_position")
-    absent += ("transfers", "transfer_bytes", "transfer_failures", "transfer_s")
+    absent += ("transfers", "transfer_bytes", "transfer_failures", "transfer_s", "transfers_expired")
     assert [getattr(counts, name) for name in absent] == [None] * len(absent)
 
 
@@ -146,6 +147,15 @@ def test_a_histogram_with_total_in_its_name_is_a_histogram() -> None:
 def test_a_series_that_appears_in_between_started_at_zero() -> None:
     line = '# TYPE vllm:request_success_total counter\nvllm:request_success_total{finished_reason="stop"} 3\n'
     assert delta(parse(page()), parse(page() + line)).counts.requests == 3
+
+
+def test_prefills_expired_blocks_and_decodes_failed_reads_are_told_apart() -> None:
+    """Prefill counts prompts whose KV nobody fetched in time, decode counts reads that failed: vLLM's own names."""
+    line = "# TYPE vllm:nixl_num_{0}_total counter\nvllm:nixl_num_{0}_total {1}\n"
+    before = page() + line.format("kv_expired_reqs", 1) + line.format("failed_transfers", 5)
+    after = page() + line.format("kv_expired_reqs", 3) + line.format("failed_transfers", 6)
+    counts = delta(parse(before), parse(after)).counts
+    assert (counts.transfers_expired, counts.transfer_failures) == (2, 1)
 
 
 def test_nothing_happened_is_zero_and_not_null() -> None:
