@@ -109,7 +109,8 @@ def _sides(steps: pd.DataFrame, chunks: pd.DataFrame, same: list[SameRow]) -> It
 
 
 def _in_state(frame: pd.DataFrame, state: tuple[str, str, str]) -> pd.DataFrame:
-    return frame[(frame[_STATE] == list(state)).all(axis=1)]
+    arm, condition, cache = state
+    return frame[(frame["arm"] == arm) & (frame["condition"] == condition) & (frame["cache"] == cache)]
 
 
 def _compared(sides: _Sides, metric: Metric) -> tuple[Comparison, pd.DataFrame]:

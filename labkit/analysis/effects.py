@@ -9,7 +9,8 @@ the headline set, which is declared here and was chosen before anything was meas
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -22,7 +23,7 @@ from labkit.analysis.effect_words import level, method, note, smallest, verdict
 from labkit.analysis.joules import joule_costs
 from labkit.analysis.paired import measured_arms
 from labkit.analysis.requests import METRICS, Metric, request_costs, sent
-from labkit.analysis.starts import starts_of
+from labkit.analysis.starts import Starts, starts_of
 from labkit.analysis.tables import typed_frame
 from labkit.core.records import Cache
 
@@ -44,8 +45,7 @@ def effects(
     passes or several conditions, for the joules of the one that is asked for. `condition`: None when the run has only
     one. Raises BadInput when it has several.
     """
-    found = _comparisons(steps, chunks, joules, cache, condition, term_contrasts)
-    return typed_frame(EffectRow, [EffectRow.from_dict({**values, "term": name}) for name, values in _decided(found)])
+    return _terms(_costs(steps, chunks, joules, cache, condition))
 
 
 def arm_gains(
@@ -57,8 +57,27 @@ def arm_gains(
     condition: str | None = None,
 ) -> pd.DataFrame:
     """One row per metric and arm but base, against base; columns as ArmGainRow declares them. Else as `effects`."""
-    found = _comparisons(steps, chunks, joules, cache, condition, arm_contrasts)
-    return typed_frame(ArmGainRow, [ArmGainRow.from_dict({**values, "arm": name}) for name, values in _decided(found)])
+    return _against_base(_costs(steps, chunks, joules, cache, condition))
+
+
+class Gains(NamedTuple):
+    """Both tables of one condition and cache state."""
+
+    effects: pd.DataFrame
+    arm_gains: pd.DataFrame
+
+
+def effects_and_gains(
+    steps: pd.DataFrame,
+    chunks: pd.DataFrame,
+    joules: pd.DataFrame | None = None,
+    *,
+    cache: Cache = "cold",
+    condition: str | None = None,
+) -> Gains:
+    """`effects` and `arm_gains` for the price of one: most of it is the reading of a run's chunks."""
+    costs = _costs(steps, chunks, joules, cache, condition)
+    return Gains(_terms(costs), _against_base(costs))
 
 
 def holm(p: Sequence[float]) -> list[float]:
@@ -66,22 +85,44 @@ def holm(p: Sequence[float]) -> list[float]:
     return [float(one) for one in multipletests(list(p), method="holm")[1]] if len(p) else []
 
 
-def _comparisons(
-    steps: pd.DataFrame,
-    chunks: pd.DataFrame,
-    joules: pd.DataFrame | None,
-    cache: Cache,
-    condition: str | None,
-    contrasts: Callable[[Sequence[str], Sequence[str]], list[Contrast]],
-) -> list[Comparison]:
+@dataclass(frozen=True)
+class _Costs:
+    """What is compared: by metric a cost for each request. `arms`: all that were sent a step."""
+
+    by_metric: dict[Metric, pd.DataFrame]
+    arms: list[str]
+    starts: Starts
+
+
+def _costs(
+    steps: pd.DataFrame, chunks: pd.DataFrame, joules: pd.DataFrame | None, cache: Cache, condition: str | None
+) -> _Costs:
     steps, chunks = sent(steps, cache, condition), sent(chunks, cache, condition)
     if steps.empty:
-        return []
-    arms, starts, found = list(map(str, steps["arm"].unique())), starts_of(steps), []
-    for metric in METRICS:
-        costs = joule_costs(joules, steps) if metric == "joules" else request_costs(steps, chunks, metric)
-        found += compared(metric, costs, contrasts(measured_arms(costs), arms), starts)
-    return found
+        return _Costs({}, [], Starts())
+    of_steps: dict[Metric, pd.DataFrame] = {
+        metric: joule_costs(joules, steps) if metric == "joules" else request_costs(steps, chunks, metric)
+        for metric in METRICS
+    }
+    return _Costs(of_steps, list(map(str, steps["arm"].unique())), starts_of(steps))
+
+
+def _terms(costs: _Costs) -> pd.DataFrame:
+    found = _decided(_compared(costs, term_contrasts))
+    return typed_frame(EffectRow, [EffectRow.from_dict({**values, "term": name}) for name, values in found])
+
+
+def _against_base(costs: _Costs) -> pd.DataFrame:
+    found = _decided(_compared(costs, arm_contrasts))
+    return typed_frame(ArmGainRow, [ArmGainRow.from_dict({**values, "arm": name}) for name, values in found])
+
+
+def _compared(costs: _Costs, contrasts: Callable[[Sequence[str], Sequence[str]], list[Contrast]]) -> list[Comparison]:
+    return [
+        one
+        for metric, of_metric in costs.by_metric.items()
+        for one in compared(metric, of_metric, contrasts(measured_arms(of_metric), costs.arms), costs.starts)
+    ]
 
 
 def _decided(found: Sequence[Comparison]) -> list[tuple[str, dict[str, Any]]]:

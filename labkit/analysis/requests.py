@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from labkit.analysis.latency import e2e, itl, ntpot, ttft
-from labkit.analysis.tables import STEP_KEY, is_finished, measured, numbers
+from labkit.analysis.tables import STEP_KEY, Floats, is_finished, measured, numbers
 from labkit.core.arms import ARMS
 from labkit.core.errors import BadInput
 from labkit.core.records import Cache
@@ -63,9 +63,9 @@ _OF_STEPS: dict[Metric, Callable[[pd.DataFrame], pd.Series[float]]] = {
 }
 
 
-def _itl_p99(steps: pd.DataFrame, chunks: pd.DataFrame) -> list[float]:
+def _itl_p99(steps: pd.DataFrame, chunks: pd.DataFrame) -> Floats:
     """99th percentile of the gaps of each step's own stream."""
     key = ["arm", *STEP_KEY]
     gaps = itl(chunks).groupby(key, sort=False)["itl_s"]
-    p99 = gaps.quantile(0.99).where(gaps.size() >= MIN_GAPS)
-    return [float(p99.get(one, np.nan)) for one in steps[key].itertuples(index=False, name=None)]
+    p99 = gaps.quantile(0.99).where(gaps.size() >= MIN_GAPS).rename("p99").reset_index()
+    return numbers(steps[key].merge(p99, on=key, how="left"), "p99")
