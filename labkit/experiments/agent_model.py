@@ -35,7 +35,7 @@ class Recorder:
 
     def __call__(self, step: Step) -> None:
         rows = rows_of(self.place, as_replayed(step), self.around)
-        self.writer.step(rows.step, rows.chunks)
+        self.writer.step(rows.step, rows.chunks, rows.texts)
         if step.reply:
             self.writer.recording(recorded(step).to_dict())
             self.steps.append(recorded(step))

@@ -72,7 +72,7 @@ class Crowd:
         place = dataclasses.replace(place, warmup=not counts)
         rows = rows_of(place, done, Around())
         rows = dataclasses.replace(rows, step=_attributable(rows.step, split="decode" in self.served.metrics))
-        self.session.writer.step(rows.step, rows.chunks)
+        self.session.writer.step(rows.step, rows.chunks, rows.texts)
         if counts:
             self.counted.append(rows)
             self.session.tally.count(self.block.label, done.error)

@@ -37,7 +37,7 @@ async def measure_pass(
         async for done in steps:
             around = await meter.lap()
             rows = rows_of(place, done, around, await ceiling.of(done, meter.by))
-            session.writer.step(rows.step, rows.chunks)
+            session.writer.step(rows.step, rows.chunks, rows.texts)
             if not thrown_away:
                 _count(session, block, done, rows, done.t_end - before)
             before = done.t_end

@@ -52,10 +52,11 @@ class Around:
 
 @dataclass(frozen=True, kw_only=True)
 class Rows:
-    """One step and the chunks of its stream."""
+    """One step, the chunks of its stream, and what was said in it (see `RunWriter.step`)."""
 
     step: StepRecord
     chunks: list[ChunkRecord] = field(default_factory=list)
+    texts: dict[str, Any] = field(default_factory=dict)
 
 
 def rows_of(place: Place, done: Replayed, around: Around, shareable: Shareable | None = None) -> Rows:
@@ -80,7 +81,13 @@ def rows_of(place: Place, done: Replayed, around: Around, shareable: Shareable |
         **_stream(reply, place.t0),
         **_engine_said(reply.usage if reply else Usage(), around),
     )
-    return Rows(step=step, chunks=_chunks(place, done.step.turn, reply))
+    return Rows(step=step, chunks=_chunks(place, done.step.turn, reply), texts=_texts(place, done, reply))
+
+
+def _texts(place: Place, done: Replayed, reply: Reply | None) -> dict[str, Any]:
+    """The reply; and what was new in the request where no recording holds it, which is so when an agent works live."""
+    said = {"reply": reply.message} if reply else {}
+    return said if place.recording else {**said, "append": done.step.append}
 
 
 def _place(place: Place) -> dict[str, Any]:

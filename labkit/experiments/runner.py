@@ -16,6 +16,7 @@ from labkit.experiments.before_start import check, fingerprint_of
 from labkit.experiments.block import measure
 from labkit.experiments.design import Design, Pass
 from labkit.experiments.forecast import Forecast
+from labkit.experiments.kept_recordings import keep_recordings, recordings_in
 from labkit.experiments.remarks import remarks
 from labkit.experiments.reporter import Reporter
 from labkit.experiments.sampling import sampled
@@ -99,6 +100,7 @@ async def conduct(
     """Measure what is left of a design, and end the run. `tally`: what an earlier part of it has measured."""
     session = _session(writer, design, provider, on_progress, clock, expected or {})
     session.tally = tally or session.tally
+    keep_recordings(writer, recordings_in(design))
     async with sampled(writer, clock):
         await _through(session, keep)
     session.tally.remarks += remarks(Run(writer.folder))

@@ -31,6 +31,6 @@ async def warm_up(
     async with aclosing(replay(requests, client, ReplayOptions(), SaltPolicy(), clock=clock)) as steps:
         async for done in steps:
             rows = rows_of(place, done, await meter.lap())
-            writer.step(rows.step, rows.chunks)
+            writer.step(rows.step, rows.chunks, rows.texts)
             if done.error:
                 await after_failure()

@@ -116,6 +116,22 @@ def read_lines(path: Path, after: int = 0, first_number: int = 1) -> Iterator[Li
             yield Line(number=number, end=end, data=None if torn else _parsed(raw), torn=torn)
 
 
+def read_heads(path: Path, having: bytes, before: bytes) -> Iterator[dict[str, Any]]:
+    """The objects of the whole lines that contain `having`, each up to the last `before` in it: what follows is long.
+
+    A line that cannot be read is left out, and so is one that is torn.
+    """
+    if not path.exists():
+        return
+    with path.open("rb") as file:
+        for raw in file:
+            if having not in raw or not raw.endswith(b"\n"):
+                continue
+            cut = raw.rfind(before)
+            if (head := _parsed(raw if cut < 0 else raw[:cut] + b"}")) is not None:
+                yield head
+
+
 def _parsed(raw: bytes) -> dict[str, Any] | None:
     try:
         data = json.loads(raw)

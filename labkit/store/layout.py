@@ -6,7 +6,7 @@ runs/20260131T120000Z-quick-3fa2c1/
   steps.parquet      made from the events when the run ends; so are the next two
   chunks.parquet
   telemetry.parquet
-  recordings.jsonl   recordings made by the run
+  recordings.jsonl   recordings that the run made, or replayed
   logs/              one log per engine process
 """
 

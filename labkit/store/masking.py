@@ -21,6 +21,12 @@ _SECRET = re.compile(
 """A name that ends in such a word; such a name with its value in a text, a header or JSON; a login in an address."""
 
 
+_EVERYDAY = re.compile(r"key|token", re.IGNORECASE)
+_OWNED = re.compile(r"(?:api|access|auth|private|hf|bearer)[_-]?$")
+_LONG = 24
+"""Characters from which on a word without a digit is no everyday name."""
+
+
 def is_secret(name: str) -> bool:
     """Whether an option or a variable of this name holds a secret: `--api-key`, `HF_TOKEN`, `Authorization`."""
     found = _SECRET.search(name)
@@ -34,12 +40,39 @@ def masked(name: str, value: str) -> str:
 
 def masked_text(text: str) -> str:
     """The text without the secrets that it names: `Authorization: Bearer x`, `"api_key": "x"`, `http://me:x@host`."""
+    return _SECRET.sub(_instead, text)
 
-    def instead(found: re.Match[str]) -> str:
-        lead = found["said"] or found["scheme"] or found["login"]
-        return f"{lead}{MASK}" if lead else found[0]
 
-    return _SECRET.sub(instead, text)
+def masked_said(text: str) -> str:
+    """What was said in a conversation, without its secrets.
+
+    Code says `key=lambda` and `token: str`, so such a word counts there only with a value that looks like a secret, or
+    as a part of a name that can mean nothing else, such as `api_key`.
+    """
+    return _SECRET.sub(lambda found: found[0] if _is_code(found) else _instead(found), text)
+
+
+def without_said_secrets(data: Any) -> Any:
+    """The same JSON-able messages, every text in them masked as `masked_said` does."""
+    if isinstance(data, Mapping):
+        return {key: without_said_secrets(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [without_said_secrets(item) for item in data]
+    return masked_said(data) if isinstance(data, str) else data
+
+
+def _instead(found: re.Match[str]) -> str:
+    lead = found["said"] or found["scheme"] or found["login"]
+    return f"{lead}{MASK}" if lead else found[0]
+
+
+def _is_code(found: re.Match[str]) -> bool:
+    """Whether a name with its value is everyday code: `key` or `token`, and a word that nobody would call a secret."""
+    if not found["said"] or not _EVERYDAY.match(found["said"]):
+        return False
+    owner = found.string[: found.start()][-12:].lower()
+    value = found[0].removeprefix(found["said"])
+    return not _OWNED.search(owner) and not (len(value) >= _LONG or any(sign.isdigit() for sign in value))
 
 
 def masked_words(words: Sequence[str]) -> list[str]:

@@ -16,12 +16,15 @@ import pyarrow.parquet as pq
 
 from labkit.core.errors import BadInput, RunUnreadable
 from labkit.core.records import RunInfo, RunState
-from labkit.store.jsonl import Line, read_lines
+from labkit.store.jsonl import Line, read_heads, read_lines
 from labkit.store.layout import EVENTS, LOGS, RECORDINGS, Owner, read_run_json
 from labkit.store.migrations import EVENT_UPGRADES, known_schema, upgraded
+from labkit.store.said import Said, said_in
 from labkit.store.tables import TABLES, Collected, current_parquet, to_frame
 
 Event = dict[str, Any]
+_STEP, _CHUNKS = b'"type": "step"', b', "chunks": ['
+"""How the writer spells a step's event: its type, and its last key."""
 
 
 class Run:
@@ -108,6 +111,14 @@ class Run:
     def recordings(self) -> list[dict[str, Any]]:
         """The lines of `recordings.jsonl`; whatever is damaged is left out."""
         return [line.data for line in read_lines(self.folder / RECORDINGS) if line.data is not None]
+
+    def replies(self) -> list[Said]:
+        """What was said, a record for each step whose texts were kept, in order. Empty for a run of before they were.
+
+        One line is parsed at a time, and its chunks are not: a long stream costs little.
+        """
+        lines = read_heads(self.folder / EVENTS, _STEP, _CHUNKS)
+        return [said for line in lines if (said := said_in(line)) is not None]
 
     def logs(self) -> list[Path]:
         """The logs of the engine processes."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -14,6 +14,7 @@ from labkit.core.errors import BadInput, LabError
 from labkit.core.records import SCHEMA, ChunkRecord, RunInfo, RunState, SampleRecord, StepRecord
 from labkit.store.jsonl import JsonlWriter
 from labkit.store.layout import EVENTS, LOGS, RECORDINGS, Owner, write_run_json
+from labkit.store.masking import without_said_secrets
 from labkit.store.reader import Run
 from labkit.store.tables import TABLES, checked, chunk_event, write_parquet
 
@@ -72,13 +73,18 @@ class RunWriter:
             raise BadInput("event data", sorted(taken), "other keys", "The store sets t and type itself.")
         self._append(type, data)
 
-    def step(self, step: StepRecord, chunks: Sequence[ChunkRecord] = ()) -> None:
-        """Keep one step and the chunks of its stream, in one line: both are there or neither.
+    def step(
+        self, step: StepRecord, chunks: Sequence[ChunkRecord] = (), texts: Mapping[str, Any] | None = None
+    ) -> None:
+        """Keep one step, what was said in it and the chunks of its stream, in one line: all are there or none.
 
-        Raises BadInput for a value that its column cannot hold, or for another run's step.
+        `texts`: `reply`, the message that the engine sent, and `append`, the messages that were new in the request,
+        where no recording holds them. Secrets in them are masked. Raises BadInput for a value that its column cannot
+        hold, or for another run's step.
         """
         self._mine(step, *chunks)
-        self._append("step", {"step": checked(step), "chunks": [chunk_event(chunk) for chunk in chunks]})
+        said = {name: without_said_secrets(text) for name, text in (texts or {}).items()}
+        self._append("step", {"step": checked(step), **said, "chunks": [chunk_event(chunk) for chunk in chunks]})
 
     def samples(self, samples: Sequence[SampleRecord]) -> None:
         """Keep telemetry samples; none is fine."""

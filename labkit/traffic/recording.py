@@ -125,6 +125,9 @@ def load(path: Path) -> Recording:
     rows = [_row(path, n, line) for n, line in enumerate(lines, 1)]
     if rows[0].get("type") != "recording":
         raise BadInput(f"{path.name} line 1", path.name, "a header with type `recording`")
+    if several := [str(row.get("name")) for row in rows if row.get("type") == "recording"][1:]:
+        allowed = "one recording; a run's folder holds all that it replayed or made"
+        raise BadInput(path.name, f"{len(several) + 1} recordings", allowed, _LIST)
     if rows[0].get("schema", 0) > SCHEMA:
         raise BadInput(f"{path.name} schema", rows[0]["schema"], f"at most {SCHEMA}", "Update labkit to read it.")
     try:

@@ -103,6 +103,14 @@ async def test_the_run_folder_holds_the_recording_and_the_outcome(store: RunStor
     assert events["serving"]["arm"] == "prefix"
 
 
+async def test_what_a_live_agent_said_and_was_told_is_kept_beside_its_steps(store: RunStore):
+    done, steps = await live(store, replies=REPLIES)
+    said = done.run.replies()
+    assert [each.turn for each in said] == [step.turn for step in steps]
+    assert [each.append for each in said] == [step.append for step in steps]
+    assert [each.reply for each in said] == [step.reply.message for step in steps]
+
+
 async def test_an_engine_that_fails_leaves_a_partial_run_with_its_reason(store: RunStore):
     done, steps = await live(store, replies=REPLIES, fault=Fault(kind="die_mid_stream", every=4))
     assert done.run.info.state == "partial"
