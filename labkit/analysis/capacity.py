@@ -20,10 +20,10 @@ from scipy.optimize import isotonic_regression
 
 from labkit.analysis.arms import in_order
 from labkit.analysis.attainment import Attained, attained
-from labkit.analysis.concurrency import of_windows
-from labkit.analysis.goodput import by_run, good
+from labkit.analysis.goodput import by_run
+from labkit.analysis.served import Served, is_good, served
 from labkit.analysis.slo import Slo
-from labkit.analysis.tables import Floats, measured, typed_frame
+from labkit.analysis.tables import Floats, typed_frame
 from labkit.core.columns import column
 from labkit.core.records import Record
 
@@ -63,8 +63,12 @@ class CapacityRow(Record):
 
 def capacity(steps: pd.DataFrame, chunks: pd.DataFrame, spans: pd.DataFrame, slo: Slo, seed: int = 0) -> pd.DataFrame:
     """One row per arm; columns as CapacityRow declares them. `spans`: as `concurrency.windows` returns it."""
-    steps = of_windows(measured(steps), spans)
-    steps = steps.assign(good=good(steps, of_windows(measured(chunks), spans), slo))
+    return capacity_of(served(steps, chunks, spans), slo, seed)
+
+
+def capacity_of(load: Served, slo: Slo, seed: int = 0) -> pd.DataFrame:
+    """The same from what was put together before, for one objective after the other."""
+    steps, spans = load.requests.assign(good=is_good(load.requests, slo)), load.spans
     rows = [_arm(arm, steps[steps["arm"] == arm], spans[spans["arm"] == arm], slo, seed) for arm in _arms(spans, steps)]
     return typed_frame(CapacityRow, rows)
 
@@ -120,7 +124,10 @@ def fitted(shares: Sequence[Attained]) -> Floats:
 
 
 def _falling(values: Sequence[float] | Floats, weights: Sequence[int]) -> Floats:
-    fit = isotonic_regression(values, weights=weights, increasing=False)
+    given = np.asarray(values, dtype=np.float64)
+    if (np.diff(given) <= 0).all():
+        return given  # it is its own fit, as most draws are
+    fit = isotonic_regression(given, weights=weights, increasing=False)
     return np.asarray(fit.x, dtype=np.float64)
 
 

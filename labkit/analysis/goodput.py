@@ -1,9 +1,9 @@
 """How many requests were served well enough, and at which rate.
 
 A request is *good* when it ended without an error, its first token came within `ttft_s`, and 99 % of the gaps between
-its chunks were at most `itl_s`. The denominator is what was **sent**: a failed request is not good. A level of load
-holds the objective when the good share of its requests is at least `share`; with a share of 90 %, that is TTFT p90 and
-the like at once.
+its chunks were at most `itl_s` (and its tokens took at most `tpot_s` each, where that is asked). The denominator is what
+was **sent**: a failed request is not good. A level of load holds the objective when the good share of its requests is at
+least `share`; with a share of 90 %, that is TTFT p90 and the like at once.
 
 Two numbers are called goodput. DistServe's (arXiv 2401.09670) is the highest rate at which the objective holds: see
 `capacity`. AIPerf's and vLLM's is the rate of good requests at one load: `good_per_s` here. Rates are per engine,
@@ -20,10 +20,9 @@ import pandas as pd
 
 from labkit.analysis.arms import in_order
 from labkit.analysis.attainment import Attained, Counts, attained
-from labkit.analysis.concurrency import of_windows
-from labkit.analysis.latency import STREAM_KEY, itl, percentile, ttft
+from labkit.analysis.served import Served, is_good, served, times_of
 from labkit.analysis.slo import Slo
-from labkit.analysis.tables import floats, is_finished, measured, typed_frame
+from labkit.analysis.tables import numbers, typed_frame
 from labkit.core.columns import column
 from labkit.core.records import Record
 
@@ -56,18 +55,18 @@ class GoodputRow(Record):
 
 def good(steps: pd.DataFrame, chunks: pd.DataFrame, slo: Slo) -> pd.Series[bool]:
     """Which steps were good, by the index of `steps`. A reply of one chunk has no gap that could be too long."""
-    gaps = itl(chunks).groupby(STREAM_KEY)["itl_s"].quantile(0.99).rename("gap_s").reset_index()
-    worst = floats(steps[STREAM_KEY].merge(gaps, on=STREAM_KEY, how="left", validate="one_to_one")["gap_s"])
-    in_time = floats(ttft(steps)) <= slo.ttft_s
-    smooth = np.nan_to_num(worst, nan=0.0) <= slo.itl_s
-    return pd.Series(is_finished(steps).to_numpy(dtype=bool) & in_time & smooth, index=steps.index)
+    return is_good(times_of(steps, chunks), slo)
 
 
 def goodput(steps: pd.DataFrame, chunks: pd.DataFrame, spans: pd.DataFrame, slo: Slo) -> pd.DataFrame:
     """One row per arm and level; columns as GoodputRow declares them. `spans`: as `concurrency.windows` returns it."""
-    steps, chunks = of_windows(measured(steps), spans), of_windows(measured(chunks), spans)
-    steps = steps.assign(good=good(steps, chunks, slo))
-    rows = [row for arm in in_order(spans["arm"]) for row in _arm(arm, steps, itl(chunks), spans, slo)]
+    return goodput_of(served(steps, chunks, spans), slo)
+
+
+def goodput_of(load: Served, slo: Slo) -> pd.DataFrame:
+    """The same from what was put together before, for one objective after the other."""
+    requests = load.requests.assign(good=is_good(load.requests, slo))
+    rows = [row for arm in in_order(load.spans["arm"]) for row in _arm(arm, requests, load, slo)]
     return typed_frame(GoodputRow, rows)
 
 
@@ -77,35 +76,34 @@ def by_run(steps: pd.DataFrame) -> tuple[Counts, Counts]:
     return np.asarray(runs.sum(), dtype=np.int64), np.asarray(runs.size(), dtype=np.int64)
 
 
-def _arm(arm: str, steps: pd.DataFrame, gaps: pd.DataFrame, spans: pd.DataFrame, slo: Slo) -> list[GoodputRow]:
-    of_arm = steps[steps["arm"] == arm]
-    mine = spans[spans["arm"] == arm]
+def _arm(arm: str, requests: pd.DataFrame, load: Served, slo: Slo) -> list[GoodputRow]:
+    of_arm = requests[requests["arm"] == arm]
+    mine = load.spans[load.spans["arm"] == arm]
     found = [(int(at), mine[mine["agents"] == at]) for at in sorted(mine["agents"].unique())]
     levels = [(at, level, of_arm[of_arm["condition"].isin(set(level["condition"]))]) for at, level in found]
     levels = [each for each in levels if len(each[2])]
     shares = attained([by_run(sent) for *_, sent in levels])
-    own = gaps[gaps["arm"] == arm]
     return [
-        _row(arm, at, level, sent, own, share, slo) for (at, level, sent), share in zip(levels, shares, strict=True)
+        _row((arm, at), level, sent, load.itl_p99_s.get((arm, at)), share, slo)
+        for (at, level, sent), share in zip(levels, shares, strict=True)
     ]
 
 
 def _row(
-    arm: str,
-    agents: int,
+    which: tuple[str, int],
     level: pd.DataFrame,
     sent: pd.DataFrame,
-    gaps: pd.DataFrame,
+    itl_p99_s: float | None,
     share: Attained,
     slo: Slo,
 ) -> GoodputRow:
     seconds = float((level["end"] - level["start"]).sum())
     low, high = share.interval
-    done = is_finished(sent).to_numpy(dtype=bool)
-    first = float(np.percentile(np.where(done, floats(ttft(sent)), np.inf), 90, method="inverted_cdf"))
+    done = sent["finished"].to_numpy(dtype=bool)
+    first = float(np.percentile(np.where(done, numbers(sent, "ttft_s"), np.inf), 90, method="inverted_cdf"))
     return GoodputRow(
-        arm=arm,
-        agents=agents,
+        arm=which[0],
+        agents=which[1],
         n_windows=len(level),
         n_agent_runs=len(by_run(sent)[0]),
         n_sent=share.sent,
@@ -115,7 +113,7 @@ def _row(
         low=low,
         high=high,
         ttft_p90_s=first if np.isfinite(first) else None,
-        itl_p99_s=percentile(gaps[gaps["condition"].isin(set(level["condition"]))]["itl_s"], 99),
+        itl_p99_s=itl_p99_s,
         sent_per_s=share.sent / seconds,
         good_per_s=share.good / seconds,
         holds=share.share >= slo.share,

@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from labkit.experiments.agent_asked import NO_ARM
 from labkit.store.runs import Run
 
 _COLUMNS = ["arm", "task", "agent", "repeat", "solved"]
@@ -23,6 +24,8 @@ def solved_tasks(run: Run) -> pd.DataFrame | None:
 
 def _rows(run: Run) -> Iterator[tuple[Any, ...]]:
     asked = run.info.asked
+    if asked.get("model") == "scripted":
+        asked = {**asked, "arm": NO_ARM}  # as its rows say: no arm served it
     for event in run.events():
         if event["type"] == "outcome" and event.get("reached") is not None:
             where = {"attempt": 0, **asked, **event}
