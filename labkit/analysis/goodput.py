@@ -1,9 +1,9 @@
 """How many requests were served well enough, and at which rate.
 
 A request is *good* when it ended without an error, its first token came within `ttft_s`, and 99 % of the gaps between
-its chunks were at most `itl_s` (and its tokens took at most `tpot_s` each, where that is asked). The denominator is what
-was **sent**: a failed request is not good. A level of load holds the objective when the good share of its requests is at
-least `share`; with a share of 90 %, that is TTFT p90 and the like at once.
+its chunks were at most `itl_s` (and its tokens took at most `tpot_s` each, where that is asked). The denominator is
+what was **sent**: a failed request is not good. A level of load holds the objective when the good share of its requests
+is at least `share`; with a share of 90 %, that is TTFT p90 and the like at once.
 
 Two numbers are called goodput. DistServe's (arXiv 2401.09670) is the highest rate at which the objective holds: see
 `capacity`. AIPerf's and vLLM's is the rate of good requests at one load: `good_per_s` here. Rates are per engine,

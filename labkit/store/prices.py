@@ -7,16 +7,33 @@ hour costs must not depend on a figure that somebody forgot.
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic_core import ErrorDetails
 
 from labkit.core.errors import BadInput
 from labkit.core.paths import data_dir
 from labkit.core.prices import Figure, Price, PriceKind, Prices
 
 _HINT = "Compare it with data/prices.toml, where every field has its meaning."
+
+
+_ALLOWED = {
+    "about": "a text: what machine, and how it is paid for",
+    "kind": "'rent' or 'own'",
+    "gpus": "a whole number, 0 or more",
+    "profiles": "a list of names of profiles, in brackets",
+    "figures": "a table [NAME.figures] with a line for each figure",
+    "value": "a number",
+    "source": "an address that starts with https://, in quotes",
+    "assumption": "a text: the reason",
+    "date": "YYYY-MM or YYYY-MM-DD, in quotes",
+    "note": "a text",
+}
+"""What a field of the file may be, by its name."""
 
 
 class _Meaning(NamedTuple):
@@ -94,12 +111,25 @@ def _price(path: Path, name: str, table: object) -> Price:
     try:
         read = _Price.model_validate(table)
     except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in (name, *first["loc"]))
-        raise BadInput(f"{path.name}: {field}", first.get("input"), first["msg"], _HINT) from error
+        raise _wrong(path, name, error.errors()[0]) from error
     figures = _figures(f"{path.name}: {name}", read)
     about = {"about": read.about, "kind": read.kind, "gpus": read.gpus, "profiles": read.profiles}
     return Price(name=name, figures=figures, **about)  # type: ignore[arg-type]
+
+
+def _wrong(path: Path, name: str, error: ErrorDetails) -> BadInput:
+    """What pydantic found, in words of this file."""
+    where = [name, *map(str, error["loc"])]
+    value: object = error["input"]
+    if error["type"] == "missing":
+        value = None
+    allowed = _ALLOWED.get(where[-1], "a table such as [my-node]")
+    if error["type"] == "value_error":
+        value, allowed = "both or neither", str(error["ctx"]["error"])
+    elif error["type"] == "extra_forbidden":
+        fields = _Figure.model_fields if len(where) > 2 else _Price.model_fields
+        allowed = f"only {', '.join(fields)}"
+    return BadInput(f"{path.name}: {'.'.join(where)}", value, allowed, _HINT)
 
 
 def _figures(where: str, read: _Price) -> tuple[Figure, ...]:
@@ -135,14 +165,18 @@ def check(field: str, value: float, meaning: _Meaning) -> None:
 
 def set_values(prices: Prices, settings: list[str], date: str) -> Prices:
     """`name=value` settings of a command line over the prices. Raises BadInput."""
+    named = (setting.partition("=") for setting in settings)
+    values = {name.strip(): _number(setting, text) for setting, (name, _, text) in zip(settings, named, strict=True)}
+    return edited(prices, values, "set on the command line", date)
+
+
+def edited(prices: Prices, values: Mapping[str, float], source: str, date: str) -> Prices:
+    """Figures replaced in every price that has them; `source` says by whom. Raises BadInput."""
     known = {name: meaning for kind in FIGURES.values() for name, meaning in kind.items()}
-    values: dict[str, float] = {}
-    for setting in settings:
-        name, _, text = setting.partition("=")
-        values[name.strip()] = _number(setting, text)
-        if name.strip() in known:
-            check(name.strip(), values[name.strip()], known[name.strip()])
-    return prices.with_values(values, "set on the command line", date)
+    for name, value in values.items():
+        if name in known:
+            check(name, value, known[name])
+    return prices.with_values(values, source, date)
 
 
 def _number(setting: str, text: str) -> float:

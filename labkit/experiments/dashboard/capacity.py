@@ -31,7 +31,7 @@ PACE_S = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.7
 
 @dataclass(frozen=True, kw_only=True)
 class ArmAnswer:
-    """One arm under one objective. `tile`: the number alone; `words`: the answer; `doubt`: why it is too few to tell."""
+    """One arm under one objective. `tile`: the number alone; `doubt`: why it is too few to tell, or empty."""
 
     arm: str
     tile: str

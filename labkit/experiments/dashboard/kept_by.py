@@ -55,9 +55,7 @@ def _nobody(found: Sequence[CapacityRow], levels: Levels, slo: Slo) -> str:
 def _best(found: CapacityRow, levels: Levels, slo: Slo) -> str:
     row, asked = _at(found, levels), f"{100 * slo.share:g} % are asked for"
     most = " the most that were tried," if found.at_least else ""
-    kept = (
-        f"{percent(row.attainment)} of its requests (n {row.n_sent}; {asked})" if row else f"{_between(found)}; {asked}"
-    )
+    kept = f"{percent(row.attainment)} of its requests (n {row.n_sent}; {asked})" if row else _between(found, slo)
     return f"With {_agents(found.agents)} at once,{most} {found.arm} keeps {slo.asked} for {kept}"
 
 

@@ -1,5 +1,6 @@
 """The prices that ship, and files that are wrong."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,12 @@ def test_an_unknown_price_names_the_nearest() -> None:
             "p.toml: node.figures: rent_per_gpu_hour,usage .*exactly rent_per_gpu_hour, util",
         ),
         (("[node]", "[node"), "a TOML file"),
+        (("gpus = 8", "gpus = 2.5"), "node.gpus: 2.5 is not allowed; allowed: a whole number, 0 or more"),
+        (("gpus = 8", ""), "node.gpus: None is not allowed; allowed: a whole number, 0 or more"),
+        (("gpus = 8", "gpus = 8\ncolour = 1"), "node.colour: 1 is not allowed; allowed: only about, kind, gpus, prof"),
+        (("value = 2.0", "value = 'much'"), "rent_per_gpu_hour.value: 'much' is not allowed; allowed: a number"),
+        (("2.0, date", "2.0, day = 1, date"), "rent_per_gpu_hour.day: 1 .*allowed: only value, source, assumption"),
+        (('date = "2026-10", source', "date = 2026-10-01, source"), "allowed: YYYY-MM or YYYY-MM-DD, in quotes"),
     ],
 )
 def test_a_wrong_file_names_field_value_and_what_is_allowed(tmp_path: Path, change: tuple[str, str], said: str) -> None:
@@ -68,7 +75,15 @@ def test_a_wrong_file_names_field_value_and_what_is_allowed(tmp_path: Path, chan
     path.write_text(GOOD)
     assert load_prices(path)["node"].value("rent_per_gpu_hour") == 2.0
     path.write_text(GOOD.replace(*change))
-    with pytest.raises(BadInput, match=said):
+    with pytest.raises(BadInput, match=said) as caught:
+        load_prices(path)
+    assert not re.search(r"[Ii]nput should|Extra inputs|Field required|Value error|valid string", str(caught.value))
+
+
+def test_what_is_no_table_is_called_so(tmp_path: Path) -> None:
+    path = tmp_path / "p.toml"
+    path.write_text("node = 3")
+    with pytest.raises(BadInput, match=r"p.toml: node: 3 is not allowed; allowed: a table such as \[my-node\]"):
         load_prices(path)
 
 
