@@ -6,34 +6,14 @@ hour costs must not depend on a figure that somebody forgot.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, Self
-
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
-from pydantic_core import ErrorDetails
+from typing import NamedTuple
 
 from labkit.core.errors import BadInput
 from labkit.core.paths import data_dir
 from labkit.core.prices import Figure, Price, PriceKind, Prices
-
-_HINT = "Compare it with data/prices.toml, where every field has its meaning."
-
-
-_ALLOWED = {
-    "about": "a text: what machine, and how it is paid for",
-    "kind": "'rent' or 'own'",
-    "gpus": "a whole number, 0 or more",
-    "profiles": "a list of names of profiles, in brackets",
-    "figures": "a table [NAME.figures] with a line for each figure",
-    "value": "a number",
-    "source": "an address that starts with https://, in quotes",
-    "assumption": "a text: the reason",
-    "date": "YYYY-MM or YYYY-MM-DD, in quotes",
-    "note": "a text",
-}
-"""What a field of the file may be, by its name."""
+from labkit.store.price_file import HINT, FigureFields, PriceFields
 
 
 class _Meaning(NamedTuple):
@@ -62,32 +42,6 @@ FIGURES: dict[PriceKind, dict[str, _Meaning]] = {
 """What each kind of price is made of."""
 
 
-class _Figure(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    value: float
-    source: str = Field(default="", pattern=r"^(https?://\S+)?$")
-    assumption: str = ""
-    date: str = Field(pattern=r"^\d{4}-\d{2}(-\d{2})?$")
-    note: str = ""
-
-    @model_validator(mode="after")
-    def _one_origin(self) -> Self:
-        if bool(self.source) == bool(self.assumption):
-            raise ValueError("give either `source` (an address) or `assumption` (the reason)")
-        return self
-
-
-class _Price(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    about: str
-    kind: Literal["rent", "own"]
-    gpus: Annotated[int, Field(ge=0)]
-    profiles: tuple[str, ...] = ()
-    figures: dict[str, _Figure]
-
-
 def load_prices(path: Path | None = None) -> Prices:
     """The prices of the project, or of the TOML file at `path`. Raises BadInput naming file, field and value."""
     path = path or data_dir() / "prices.toml"
@@ -95,52 +49,21 @@ def load_prices(path: Path | None = None) -> Prices:
     return Prices({name: _price(path, name, table) for name, table in tables.items()})
 
 
-def _tables(path: Path) -> dict[str, Any]:
-    try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BadInput("prices", str(path), "a file that can be read", _HINT) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadInput(str(path), str(error), "a TOML file", _HINT) from error
-    if not tables:
-        raise BadInput(str(path), "no price", "at least one table such as [my-node]", _HINT)
-    return tables
-
-
-def _price(path: Path, name: str, table: object) -> Price:
-    try:
-        read = _Price.model_validate(table)
-    except ValidationError as error:
-        raise _wrong(path, name, error.errors()[0]) from error
+def _price(path: Path, name: str, read: PriceFields) -> Price:
     figures = _figures(f"{path.name}: {name}", read)
     about = {"about": read.about, "kind": read.kind, "gpus": read.gpus, "profiles": read.profiles}
     return Price(name=name, figures=figures, **about)  # type: ignore[arg-type]
 
 
-def _wrong(path: Path, name: str, error: ErrorDetails) -> BadInput:
-    """What pydantic found, in words of this file."""
-    where = [name, *map(str, error["loc"])]
-    value: object = error["input"]
-    if error["type"] == "missing":
-        value = None
-    allowed = _ALLOWED.get(where[-1], "a table such as [my-node]")
-    if error["type"] == "value_error":
-        value, allowed = "both or neither", str(error["ctx"]["error"])
-    elif error["type"] == "extra_forbidden":
-        fields = _Figure.model_fields if len(where) > 2 else _Price.model_fields
-        allowed = f"only {', '.join(fields)}"
-    return BadInput(f"{path.name}: {'.'.join(where)}", value, allowed, _HINT)
-
-
-def _figures(where: str, read: _Price) -> tuple[Figure, ...]:
+def _figures(where: str, read: PriceFields) -> tuple[Figure, ...]:
     meanings = FIGURES[read.kind]
     if set(read.figures) != set(meanings):
         allowed = f"for kind = {read.kind!r} exactly {', '.join(meanings)}"
-        raise BadInput(f"{where}.figures", sorted(read.figures), allowed, _HINT)
+        raise BadInput(f"{where}.figures", sorted(read.figures), allowed, HINT)
     return tuple(_figure(where, name, meaning, read.figures[name]) for name, meaning in meanings.items())
 
 
-def _figure(where: str, name: str, meaning: _Meaning, read: _Figure) -> Figure:
+def _figure(where: str, name: str, meaning: _Meaning, read: FigureFields) -> Figure:
     check(f"{where}.figures.{name}.value", read.value, meaning)
     return Figure(
         name=name,

@@ -63,7 +63,7 @@ def test_an_unknown_price_names_the_nearest() -> None:
         ),
         (("[node]", "[node"), "a TOML file"),
         (("gpus = 8", "gpus = 2.5"), "node.gpus: 2.5 is not allowed; allowed: a whole number, 0 or more"),
-        (("gpus = 8", ""), "node.gpus: None is not allowed; allowed: a whole number, 0 or more"),
+        (("gpus = 8", ""), "node.gpus: nothing is not allowed; allowed: a whole number, 0 or more"),
         (("gpus = 8", "gpus = 8\ncolour = 1"), "node.colour: 1 is not allowed; allowed: only about, kind, gpus, prof"),
         (("value = 2.0", "value = 'much'"), "rent_per_gpu_hour.value: 'much' is not allowed; allowed: a number"),
         (("2.0, date", "2.0, day = 1, date"), "rent_per_gpu_hour.day: 1 .*allowed: only value, source, assumption"),
