@@ -15,7 +15,7 @@ import plotly.graph_objects as go
 from labkit.analysis.format import DASH, plain
 from labkit.plots.frame import Caption, framed, sentence
 from labkit.plots.labels import METRIC_WORDS, term_label
-from labkit.plots.log_axis import gain_ticks
+from labkit.plots.log_axis import gain_ticks, in_reach
 from labkit.plots.panels import axis_number, panel_titles, panels
 from labkit.plots.rows import counted
 from labkit.plots.theme import MUTED, SURFACE, Mode, arm_color, arm_marker, part_color
@@ -84,7 +84,8 @@ def forest_figure(info: ForestInfo, mode: Mode = "light") -> go.Figure:
         _draw(figure, panel, number, mode)
     panel_titles(figure, [panel.title for panel in info.panels], mode)
     ticks, words, ends = gain_ticks(_ends(info))
-    figure.update_xaxes(type="log", tickvals=ticks, ticktext=words, range=ends, matches="x", tickangle=0)
+    figure.update_xaxes(type="log", tickvals=ticks, ticktext=words, range=ends, tickangle=0)
+    figure.update_xaxes(matches="x", selector=lambda axis: axis.plotly_name != "xaxis")  # it cannot match itself
     figure.update_layout(
         {f"xaxis{axis_number(len(rows))}": {"title": "gain: times as good (log scale; above 1 is better)"}}
     )
@@ -140,7 +141,8 @@ def _mark_at(figure: go.Figure, mark: ForestMark, at: str, mode: Mode) -> None:
 
 def _ends(info: ForestInfo) -> list[float]:
     marks = [mark for panel in info.panels for mark in panel.marks]
-    return [value for mark in marks for value in (mark.low, mark.gain, mark.high) if value is not None]
+    gains = [mark.gain for mark in marks if mark.gain is not None]
+    return in_reach(gains, [value for mark in marks for value in (mark.low, mark.high) if value is not None])
 
 
 def _caption(table: pd.DataFrame, kept: Sequence[ForestPanel]) -> Caption:

@@ -16,7 +16,7 @@ from labkit.analysis.format import DASH, plain, times
 from labkit.core.arms import LAYERS, Arm, Layer
 from labkit.plots.frame import Caption, framed, sentence
 from labkit.plots.labels import METRIC_WORDS, term_label
-from labkit.plots.log_axis import gain_ticks
+from labkit.plots.log_axis import gain_ticks, in_reach
 from labkit.plots.panels import across, axis_number, titles_across
 from labkit.plots.theme import MUTED, SURFACE, Mode, arm_color, arm_marker
 
@@ -83,8 +83,7 @@ def interactions_figure(info: InteractionsInfo, mode: Mode = "light") -> go.Figu
     for number, panel in enumerate(info.panels, start=1):
         _draw(figure, panel, axis_number(number), mode)
     titles_across(figure, [f"{panel.first}, {panel.second}" for panel in info.panels], mode)
-    values = [v for p in info.panels for c in p.corners for v in (c.low, c.gain, c.high) if v is not None]
-    ticks, words, ends = gain_ticks([*values, *(p.product for p in info.panels if p.product is not None)])
+    ticks, words, ends = gain_ticks(_ends(info))
     figure.update_yaxes(type="log", tickvals=ticks, ticktext=words, range=ends)
     figure.update_yaxes(title="gain against base (log)", selector={"anchor": "x"})
     figure.update_yaxes(showticklabels=False, selector=lambda axis: axis.anchor != "x")
@@ -110,6 +109,13 @@ def _corner(rows: dict[str, pd.Series], arm: str) -> CornerGain:
     gain, low, high = (None if pd.isna(row[name]) else float(row[name]) for name in ("gain", "low", "high"))
     told = str(row["verdict"]).startswith(("better", "worse", "same"))
     return CornerGain(arm=arm, gain=gain, low=low, high=high, told=told)
+
+
+def _ends(info: InteractionsInfo) -> list[float]:
+    corners = [corner for panel in info.panels for corner in panel.corners]
+    gains = [*(corner.gain for corner in corners), *(panel.product for panel in info.panels)]
+    bounds = [bound for corner in corners for bound in (corner.low, corner.high) if bound is not None]
+    return in_reach([gain for gain in gains if gain is not None], bounds)
 
 
 def _draw(figure: go.Figure, panel: PairPanel, at: str, mode: Mode) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import pandas as pd
@@ -22,12 +22,20 @@ _AXES: dict[Measure, str] = {"ttft": "time to first token (s)", "e2e": "send to 
 
 @dataclass(frozen=True, kw_only=True)
 class ArmLine:
-    """One arm. `seconds[i]` is the median at `turns[i]`; None where no step of that turn finished."""
+    """One arm. `seconds[i]` is the median at `turns[i]`; None where no step of that turn finished.
+
+    `run`: `A` or `B` where two runs are drawn, else empty.
+    """
 
     arm: str
     turns: tuple[int, ...]
     seconds: tuple[float | None, ...]
     n: int
+    run: str = ""
+
+    @property
+    def name(self) -> str:
+        return f"{self.run}: {self.arm}" if self.run else self.arm
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +54,13 @@ def per_turn_info(steps: pd.DataFrame, measure: Measure = "ttft") -> PerTurnInfo
     last = int(kept["turn"].max()) if len(kept) else 0
     lines = tuple(_line(kept[kept["arm"] == arm], arm, last) for arm in arms_of(kept))
     return PerTurnInfo(caption=_caption(lines, measure), measure=measure, lines=lines)
+
+
+def beside(a: PerTurnInfo, b: PerTurnInfo, arm: str) -> PerTurnInfo:
+    """One arm of two runs, as two lines `A` and `B`."""
+    both = [(name, line) for name, info in (("A", a), ("B", b)) for line in info.lines if line.arm == arm]
+    lines = tuple(replace(line, run=name) for name, line in both)
+    return PerTurnInfo(caption=_caption(lines, a.measure), measure=a.measure, lines=lines)
 
 
 def per_turn_figure(info: PerTurnInfo, mode: Mode = "light") -> go.Figure:
@@ -80,7 +95,7 @@ def _caption(lines: tuple[ArmLine, ...], measure: Measure) -> Caption:
     title = _TITLES[measure]
     if not lines:
         return Caption(title=title, empty="No step with a first token yet.")
-    alt = "; ".join(f"{line.arm}: {_ends(line)}" for line in lines)
+    alt = "; ".join(f"{line.name}: {_ends(line)}" for line in lines)
     return Caption(
         title=title, note=f"Median per turn; {_counts(lines)}.", alt=f"{_AXES[measure]} from first to last turn. {alt}"
     )
@@ -89,8 +104,8 @@ def _caption(lines: tuple[ArmLine, ...], measure: Measure) -> Caption:
 def _counts(lines: tuple[ArmLine, ...]) -> str:
     """n, once when it is the same for every arm."""
     if len({line.n for line in lines}) == 1:
-        return f"n = {counted(lines[0].n, 'step')} per arm"
-    return "n = " + ", ".join(f"{line.n} {line.arm}" for line in lines)
+        return f"n = {counted(lines[0].n, 'step')} per {'run' if lines[0].run else 'arm'}"
+    return "n = " + ", ".join(f"{line.n} {line.name}" for line in lines)
 
 
 def _ends(line: ArmLine) -> str:
@@ -102,8 +117,8 @@ def _ends(line: ArmLine) -> str:
 def _style(line: ArmLine, mode: Mode) -> dict[str, object]:
     color = arm_color(line.arm, mode)
     return {
-        "name": line.arm,
-        "line": {"color": color, "width": 2.5},
+        "name": line.name,
+        "line": {"color": color, "width": 2.5, "dash": "dash" if line.run == "B" else "solid"},
         "marker": {"symbol": arm_marker(line.arm), "size": 8, "color": color},
         "hovertemplate": "%{y:.2f} s",
     }

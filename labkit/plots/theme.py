@@ -26,6 +26,7 @@ _COLORS: dict[Mode, tuple[str, ...]] = {
     "dark": ("#8a8f95", "#4a85e6", "#fbd23d", "#0a8a3e", "#dc95aa", "#3fc6fd", "#ff741b", "#f2f2f2"),
 }
 _ORDER = tuple(arm.label for arm in ARMS)
+_DASHES = ("solid", "dash", "dashdot", "dot", "longdash", "longdashdot", "8px,2px,2px,2px,2px,2px", "4px,2px")
 _MARKERS = ("circle", "square", "diamond", "triangle-up", "star-diamond", "pentagon", "cross", "star")
 
 Part = Literal[
@@ -90,6 +91,11 @@ def arm_color(label: str, mode: Mode = "light") -> str:
 def arm_marker(label: str) -> str:
     """The plotly marker symbol of an arm, by its label. Raises UnknownName."""
     return _MARKERS[_ORDER.index(arm_named(label).label)]
+
+
+def arm_dash(label: str) -> str:
+    """The plotly dash of an arm's line where it has no markers, by its label. Raises UnknownName."""
+    return _DASHES[_ORDER.index(arm_named(label).label)]
 
 
 def part_color(part: Part, mode: Mode = "light") -> str:

@@ -1,0 +1,156 @@
+"""How long did a request wait, and how often? For each time, the share that took no longer; a curve an arm.
+
+A distribution shows what one gain hides: two groups, a long tail, an arm that helps most requests and hurts a few.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from labkit.analysis.distribution import Distribution, Timed, distributions
+from labkit.analysis.format import seconds
+from labkit.plots.frame import Caption, framed, sentence
+from labkit.plots.log_axis import time_ticks
+from labkit.plots.rows import counted
+from labkit.plots.theme import MUTED, SURFACE, Mode, arm_color, arm_dash, arm_marker
+
+SPREAD = 20.0
+"""Where the 99th percentile is this many times the 1st, the axis is logarithmic."""
+FLOOR_S = 1e-4
+"""On a logarithmic axis, which has no 0, chunks that came together are drawn this far apart."""
+_RUN_DASH = {"A": "solid", "B": "dash"}
+_TITLES: dict[Timed, str] = {
+    "ttft": "How many requests had their first token within a time?",
+    "e2e": "How many requests were answered within a time?",
+    "itl": "How many gaps in the stream were no longer than a time?",
+}
+_AXES: dict[Timed, str] = {
+    "ttft": "time to first token (s)",
+    "e2e": "send to last byte (s)",
+    "itl": "gap between chunks (s)",
+}
+_OF: dict[Timed, str] = {"ttft": "request", "e2e": "request", "itl": "gap"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class EcdfCurve:
+    """One arm; `run`: `A` or `B` where two runs are drawn, else empty."""
+
+    of: Distribution
+    run: str = ""
+
+    @property
+    def name(self) -> str:
+        return f"{self.run}: {self.of.arm}" if self.run else self.of.arm
+
+
+@dataclass(frozen=True, kw_only=True)
+class EcdfInfo:
+    """The curves, in the lab's order of arms. `log`: the times spread over so much that the axis is logarithmic."""
+
+    caption: Caption
+    timed: Timed
+    curves: tuple[EcdfCurve, ...]
+    log: bool
+
+
+def ecdf_info(rows: pd.DataFrame, timed: Timed = "ttft") -> EcdfInfo:
+    """`rows`: steps, or chunks for `itl`. Warm-up does not count; a failed request counts, and has no time."""
+    return _info([EcdfCurve(of=one) for one in distributions(rows, timed)], timed)
+
+
+def beside(a: EcdfInfo, b: EcdfInfo, arm: str) -> EcdfInfo:
+    """One arm of two runs, as two curves `A` and `B`."""
+    both = [(name, curve.of) for name, info in (("A", a), ("B", b)) for curve in info.curves if curve.of.arm == arm]
+    return _info([EcdfCurve(of=of, run=name) for name, of in both], a.timed)
+
+
+def ecdf_figure(info: EcdfInfo, mode: Mode = "light") -> go.Figure:
+    """A step line an arm, its marker where half of all is reached."""
+    if info.caption.empty:
+        return sentence(info.caption, mode)
+    figure = framed(info.caption, mode, height=300, hovermode="closest")
+    figure.add_hline(y=0.5, line={"dash": "dot", "width": 1, "color": MUTED[mode]})
+    for curve in info.curves:
+        _line(figure, curve, info, mode)
+        _median(figure, curve, info, mode)
+    figure.update_yaxes(title=f"share of {_OF[info.timed]}s", range=[0, 1.03], tickformat=".0%", dtick=0.25)
+    figure.update_xaxes(title=_AXES[info.timed], **_axis(info))
+    return figure
+
+
+def _info(curves: Sequence[EcdfCurve], timed: Timed) -> EcdfInfo:
+    values = np.array([second for curve in curves for second in curve.of.seconds if second > 0])
+    log = bool(values.size and np.percentile(values, 99) / np.percentile(values, 1) >= SPREAD)
+    return EcdfInfo(caption=_caption(curves, timed, log), timed=timed, curves=tuple(curves), log=log)
+
+
+def _axis(info: EcdfInfo) -> dict[str, object]:
+    if not info.log:
+        return {"rangemode": "tozero"}
+    low = min(min(_shown(info, curve.of.seconds)) for curve in info.curves)
+    high = max(curve.of.seconds[-1] for curve in info.curves)
+    ticks, room = time_ticks(low, high), 0.03 * math.log10(high / low)
+    return {
+        "type": "log",
+        "range": [math.log10(low) - room, math.log10(high) + room],
+        "tickvals": ticks,
+        "ticktext": [f"{tick:g}" for tick in ticks],
+        "tickangle": 0,
+    }
+
+
+def _shown(info: EcdfInfo, values: Iterable[float]) -> list[float]:
+    return [max(value, FLOOR_S) if info.log else value for value in values]
+
+
+def _line(figure: go.Figure, curve: EcdfCurve, info: EcdfInfo, mode: Mode) -> None:
+    dash = _RUN_DASH.get(curve.run, arm_dash(curve.of.arm))
+    figure.add_scatter(
+        x=_shown(info, curve.of.seconds),
+        y=curve.of.shares,
+        name=f"{curve.name} (n {curve.of.n:,})",
+        legendgroup=curve.name,
+        mode="lines",
+        line={"color": arm_color(curve.of.arm, mode), "width": 2, "dash": dash, "shape": "hv"},
+        hovertemplate=f"{curve.name}: %{{y:.0%}} within %{{x:.3g}} s<extra></extra>",
+    )
+
+
+def _median(figure: go.Figure, curve: EcdfCurve, info: EcdfInfo, mode: Mode) -> None:
+    """The arm's marker at half of all; hollow in run B."""
+    if curve.of.median is None:
+        return
+    color = arm_color(curve.of.arm, mode)
+    fill = SURFACE[mode] if curve.run == "B" else color
+    figure.add_scatter(
+        x=_shown(info, [curve.of.median]),
+        y=[0.5],
+        mode="markers",
+        legendgroup=curve.name,
+        showlegend=False,
+        marker={"symbol": arm_marker(curve.of.arm), "size": 10, "color": fill, "line": {"color": color, "width": 2}},
+        hovertemplate=f"{curve.name}: half within {seconds(curve.of.median)}<extra></extra>",
+    )
+
+
+def _caption(curves: Sequence[EcdfCurve], timed: Timed, log: bool) -> Caption:
+    title, what = _TITLES[timed], _OF[timed]
+    if not curves:
+        return Caption(title=title, empty=f"No {what} was measured, so there is nothing to count.")
+    lost = sum(curve.of.n_lost for curve in curves)
+    together = log and any(curve.of.seconds[0] < FLOOR_S for curve in curves)
+    said = (
+        f"Mark: half of all {what}s.",
+        f"{counted(lost, 'request')} failed: sent, never answered." if lost else "",
+        f"Shorter than {seconds(FLOOR_S)} is drawn as that." if together else "",
+        "Log scale." if log else "",
+    )
+    alt = "; ".join(f"{each.name}: half within {seconds(each.of.median)} (n {each.of.n:,})" for each in curves)
+    return Caption(title=title, note=" ".join(filter(None, said)), alt=f"Share of {what}s by time. {alt}")
