@@ -45,8 +45,7 @@ FIGURES: dict[PriceKind, dict[str, _Meaning]] = {
 def load_prices(path: Path | None = None) -> Prices:
     """The prices of the project, or of the TOML file at `path`. Raises BadInput naming file, field and value."""
     path = path or data_dir() / "prices.toml"
-    tables = _tables(path)
-    return Prices({name: _price(path, name, table) for name, table in tables.items()})
+    return Prices({name: _price(path, name, fields) for name, fields in read_prices(path).items()})
 
 
 def _price(path: Path, name: str, read: PriceFields) -> Price:
