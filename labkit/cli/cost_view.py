@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -20,9 +20,10 @@ from labkit.analysis.hourly import hourly
 from labkit.core.errors import BadInput
 from labkit.core.prices import Figure, Price, Prices
 from labkit.experiments.compared import compared
+from labkit.experiments.cost_words import remarks
 from labkit.experiments.solved import solved_tasks
 from labkit.store.prices import set_values
-from labkit.store.runs import Run, RunStore
+from labkit.store.runs import RunStore
 
 
 def show_prices(prices: Prices, console: Console) -> None:
@@ -57,7 +58,7 @@ def show_run(
         console.print(Padding(costs_table(rows), (0, 0, 1, 0)))
         console.print(Text("What this rests on", "bold"))
         console.print(Padding(figures_table(price), (0, 0, 1, 2)))
-    for line in remarks(opened, table, chosen, profile):
+    for line in remarks(table, opened.events(), chosen.values(), profile):
         console.print(line, soft_wrap=False, highlight=False)
 
 
@@ -118,47 +119,3 @@ def _label(row: Any) -> Text:
     return Text(str(row["arm"]), "bold").append(
         "".join(f" {part}" for part in (row["condition"], cache) if part), "dim"
     )
-
-
-def remarks(run: Run, table: pd.DataFrame, prices: Prices, profile: str) -> Iterator[str]:
-    """What must be said beside the numbers, a sentence each."""
-    agents = sorted(set(table["agents"]))
-    at_once = "one agent at a time" if agents == [1] else f"{agents[0]} to {agents[-1]} agents at a time"
-    yield f"At this load: {at_once}. A machine that serves more at once costs less a token."
-    yield "Per M: the whole cost over a million tokens: prompt tokens computed (comp.), all of them, generated (gen.)."
-    yield "The whole machine is paid for, idle GPUs too. Time: first send to last end of each pass, no engine starts."
-    yield from _uneven(table)
-    failed = int(table.drop_duplicates(["arm", "condition", "cache"])["n_failed"].sum())
-    if failed:
-        yield f"{failed} failed steps: their time is paid for, their tokens are not known."
-    yield from _solved(table)
-    yield from _energy(run, table)
-    for price in prices.values():
-        if profile not in price.profiles:
-            yield f"{price.name} is not the machine of this run ({profile or 'no profile'}): its times would be others."
-
-
-def _uneven(table: pd.DataFrame) -> Iterator[str]:
-    """Task runs of different lengths, as a run that was stopped leaves them."""
-    steps = table["n_steps"] / table["n_tasks"]
-    if steps.max() - steps.min() > 1e-9:
-        yield f"Task runs differ in length ({steps.min():.1f} to {steps.max():.1f} steps): do not compare their costs."
-
-
-def _solved(table: pd.DataFrame) -> Iterator[str]:
-    if table["n_solved"].isna().any():
-        yield "Solved: not checked, since a replay sends recorded requests; `labkit agent` and its checks say it."
-    if (table["n_solved"] == 0).any():
-        yield "No task was solved where it says 0: then there is no cost per solved task, however much was spent."
-
-
-def _energy(run: Run, table: pd.DataFrame) -> Iterator[str]:
-    found = next((event for event in run.events() if event["type"] == "energy"), None)
-    if table["joules"].notna().any():
-        read = found["read"] if found else {}
-        names = "; ".join(f"{source}: {', '.join(devices)}" for source, devices in read.items())
-        yield f"Energy of all that could be read ({names}), idle power included."
-    elif found and not found["read"]:
-        yield "Energy: not measured. " + "; ".join(f"{name}: {why}" for name, why in found["unread"].items()) + "."
-    else:
-        yield "Energy: not measured."
