@@ -13,7 +13,7 @@ from typing import NamedTuple
 from labkit.core.errors import BadInput
 from labkit.core.paths import data_dir
 from labkit.core.prices import Figure, Price, PriceKind, Prices
-from labkit.store.price_file import HINT, FigureFields, PriceFields
+from labkit.store.price_file import HINT, FigureFields, PriceFields, read_prices
 
 
 class _Meaning(NamedTuple):
