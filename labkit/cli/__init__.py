@@ -24,6 +24,7 @@ _GROUPS = (
     "models",
     "plan",
     "fleet",
+    "doctor",
     "agent",
     "replay",
     "run",

@@ -1,1 +1,8 @@
-"""What is wrong with a machine, a profile or a recording, and what to do about it: findings, never repairs."""
+"""What is wrong and what to do: checks of this machine, its memory and its prompts, fast, each with a next step.
+
+    from labkit.doctor.examine import examine
+    from labkit.doctor.facts import facts
+    report = examine(facts("cpu-smollm2"))
+
+`facts` reads the machine; a check only judges what it is given, so that every one of them can be shown its fault.
+"""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-_STEERING = (
+STEERING = (
     "VLLM_",
     "LABKIT_",
     "OMP_",
@@ -29,9 +29,10 @@ _STEERING = (
     "CUDA_VISIBLE_DEVICES",
     "ROCR_VISIBLE_DEVICES",
 )
+"""Beginnings of the names of variables that an engine does not inherit."""
 
 
 def engine_environment(inherited: Mapping[str, str], planned: Mapping[str, str]) -> dict[str, str]:
     """`inherited` without variables that steer an engine, then `planned`."""
-    kept = {name: value for name, value in inherited.items() if not name.startswith(_STEERING)}
+    kept = {name: value for name, value in inherited.items() if not name.startswith(STEERING)}
     return {**kept, **planned}

@@ -26,7 +26,7 @@ from labkit.engines.logs import tail
 from labkit.engines.memory import free_bytes, require_memory
 from labkit.engines.plan_records import Plan
 from labkit.engines.ports import free_ports, require_free
-from labkit.engines.process import end_groups
+from labkit.engines.process import end_groups, is_alive
 from labkit.engines.programs import require_programs
 from labkit.engines.registry import Engine, Registry
 from labkit.engines.run_lock import held, holder
@@ -54,15 +54,22 @@ class Fleet:
         """
         async with self._start_lock(plan, on_progress):
             found = self.find(plan)
-            if found is None:
-                return await self._start(plan, on_progress)
+            engine = await self._start(plan, on_progress) if found is None else found
             if adopt:
-                self._registry.adopt(found)
-            return found
+                self._registry.adopt(engine)
+            return engine
+
+    def adopt(self, engine: Engine) -> None:
+        """Note that `engine` is to stay up when its starter ends."""
+        self._registry.adopt(engine)
 
     def adopted(self, engine: Engine) -> bool:
-        """Whether somebody asked for it with `up` after it was started: it is no longer its starter's to end."""
+        """Whether it is meant to stay up, by `up` or by the run that kept it: it is not its starter's to end."""
         return self._registry.adopted(engine)
+
+    def left(self, engine: Engine) -> bool:
+        """Whether it is up although whoever started it, and was to end it, is gone: a killed run's engine."""
+        return engine.status == "up" and not is_alive(engine.owner) and not self.adopted(engine)
 
     async def _start(self, plan: Plan, on_progress: OnProgress) -> Engine:
         require_programs(plan)

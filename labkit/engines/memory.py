@@ -22,9 +22,20 @@ def free_bytes(cgroup: Path = _CGROUP) -> int:
     return min(free, max(0, limit - used + _reclaimable(cgroup)))
 
 
+def total_bytes(cgroup: Path = _CGROUP) -> int:
+    """Memory of the machine, or of its container if that is less."""
+    total, limit = int(psutil.virtual_memory().total), _number(cgroup / "memory.max")
+    return total if limit is None else min(total, limit)
+
+
+def needed_bytes(plan: Plan) -> int:
+    """Host memory that the processes of a plan take, together."""
+    return sum(process.memory_bytes for process in plan.layout)
+
+
 def require_memory(plan: Plan, free: int) -> None:
     """Raises NotEnoughMemory with need and free memory when `free` bytes are too few for the plan."""
-    need = sum(process.memory_bytes for process in plan.layout)
+    need = needed_bytes(plan)
     if need > free:
         raise NotEnoughMemory(
             f"profile {plan.profile} needs {need / _GIB:.1f} GiB, {free / _GIB:.1f} GiB are free",

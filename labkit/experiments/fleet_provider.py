@@ -150,7 +150,9 @@ class FleetProvider:
 
     async def close(self, *, keep: bool) -> list[str]:
         for engine in list(self._started.values()):
-            if not (keep and engine == self._current):
+            if keep and engine == self._current:
+                self._fleet.adopt(engine)
+            else:
                 await self._end(engine)
         return list(self._started)
 

@@ -7,6 +7,8 @@ import dataclasses
 import os
 import signal
 import socket
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -221,11 +223,38 @@ async def test_an_engine_that_a_run_holds_is_ended_by_force_alone(fleet: Fleet) 
 
 async def test_up_adopts_what_it_finds(fleet: Fleet) -> None:
     plan = plan_of(tiny("engine"))
-    engine = await fleet.up(plan)
+    engine = await fleet.up(plan, adopt=False)
     assert await fleet.up(plan, adopt=False) == engine
     assert not fleet.adopted(engine)
     assert await fleet.up(plan) == engine
     assert fleet.adopted(engine)
+
+
+@pytest.mark.parametrize(("adopt", "left"), [(False, True), (True, False)])
+def test_an_engine_whose_run_was_killed_is_left_and_one_that_was_asked_for_is_not(
+    fleet: Fleet, adopt: bool, left: bool
+) -> None:
+    program = (
+        "import asyncio, os, signal, sys\n"
+        "from pathlib import Path\n"
+        "from labkit.engines.fleet import Fleet\n"
+        "from unit.engines.plans import plan_of, tiny\n"
+        "fleet = Fleet(Path(sys.argv[1]))\n"
+        f"asyncio.run(fleet.up(plan_of(tiny('engine')), adopt={adopt}))\n"
+        "os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    tests = str(Path(__file__).parents[2])
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(fleet.state_dir)], env={**os.environ, "PYTHONPATH": tests}, check=False
+    )
+    (engine,) = fleet.ps()
+    assert done.returncode == -signal.SIGKILL
+    assert engine.status == "up"
+    assert fleet.left(engine) is left
+
+
+async def test_an_engine_whose_starter_lives_is_not_left(fleet: Fleet) -> None:
+    assert not fleet.left(await fleet.up(plan_of(tiny("engine")), adopt=False))
 
 
 async def test_a_program_that_is_not_there_is_told_before_anything_else(fleet: Fleet) -> None:
