@@ -33,6 +33,7 @@ Part = Literal[
     "computed", "cached", "unknown", "moved", "first", "rest",
     "client_lag", "server", "queue", "prefill", "transfer", "decode", "tool", "other",
     "new", "template_drift", "rounding", "routing", "eviction", "off",
+    "generated", "accepted",
 ]  # fmt: skip
 _PARTS: dict[Mode, dict[Part, str]] = {
     "light": {
@@ -56,6 +57,8 @@ _PARTS: dict[Mode, dict[Part, str]] = {
         "routing": "#161a5c",
         "eviction": "#762413",
         "off": "#a9b1b9",
+        "generated": "#1b4e6a",
+        "accepted": "#279e74",
     },
     "dark": {
         "computed": "#e08a3c",
@@ -78,9 +81,11 @@ _PARTS: dict[Mode, dict[Part, str]] = {
         "routing": "#815e20",
         "eviction": "#a54387",
         "off": "#7d8791",
+        "generated": "#35d4ae",
+        "accepted": "#d9ff40",
     },
 }
-"""Parts of a whole: prompt tokens by where their KV came from, seconds by what they were spent on."""
+"""Parts of a whole: prompt tokens by where their KV came from, a reply's by who guessed them, seconds by their use."""
 
 
 def arm_color(label: str, mode: Mode = "light") -> str:

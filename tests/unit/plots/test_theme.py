@@ -71,6 +71,7 @@ def test_every_colour_stands_out_from_the_page(mode):
         ("cached", "computed", "unknown", "moved"),
         ("first", "rest"),
         ("client_lag", "server", "queue", "prefill", "transfer", "decode", "tool", "other"),
+        ("cached", "computed", "unknown", "generated", "accepted"),
         ("cached", "new", "template_drift", "rounding", "routing", "eviction", "off"),
     ],
 )
