@@ -18,7 +18,7 @@ from labkit.analysis.format import seconds
 from labkit.plots.frame import Caption, framed, sentence
 from labkit.plots.log_axis import time_ticks
 from labkit.plots.rows import counted
-from labkit.plots.theme import MUTED, SURFACE, Mode, arm_color, arm_dash, arm_marker
+from labkit.plots.theme import MUTED, SURFACE, Mode, arm_color, arm_dash, arm_marker, arm_order
 
 SPREAD = 20.0
 """Where the 99th percentile is this many times the 1st, the axis is logarithmic."""
@@ -62,7 +62,8 @@ class EcdfInfo:
 
 def ecdf_info(rows: pd.DataFrame, timed: Timed = "ttft") -> EcdfInfo:
     """`rows`: steps, or chunks for `itl`. Warm-up does not count; a failed request counts, and has no time."""
-    return _info([EcdfCurve(of=one) for one in distributions(rows, timed)], timed)
+    known = rows[rows["arm"].isin(arm_order(rows["arm"]))]
+    return _info([EcdfCurve(of=one) for one in distributions(known, timed)], timed)
 
 
 def beside(a: EcdfInfo, b: EcdfInfo, arm: str) -> EcdfInfo:
