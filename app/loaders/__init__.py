@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import streamlit as st
@@ -11,10 +12,13 @@ from labkit.engines.profiles import list_profiles
 from labkit.experiments import live, warm
 from labkit.experiments.arm_state import ArmState, arm_states
 from labkit.experiments.catalogue import QUICK_RECORDING
-from labkit.experiments.dashboard.opened import Opened
+from labkit.experiments.dashboard import picker
+from labkit.experiments.dashboard.opened import Followed, Opened
 from labkit.experiments.jobs import JobStatus
 from labkit.experiments.refusals import newest_of, refused_arms
-from labkit.experiments.view import RunView, label, view
+from labkit.experiments.view import RunView
+from labkit.store.layout import Owner
+from labkit.store.listing import Listing
 from labkit.store.runs import RunStore
 from labkit.traffic.recording import list_recordings, named
 
@@ -59,7 +63,7 @@ def holders() -> list[str]:
 
 def refused(profile: str, arms: tuple[str, ...]) -> dict[str, str]:
     """Arms whose engine the newest run of this profile could not have, with the engine's words."""
-    newest = newest_of(profile, RunStore().list())
+    newest = newest_of(profile, [seen.info for seen in listing().newest()])
     return refused_arms(Fleet(), profile, arms, run_view(newest) if newest else None)
 
 
@@ -69,40 +73,49 @@ def newest_job() -> JobStatus | None:
 
 
 def run_labels() -> dict[str, str]:
-    """Id to label of the newest runs, newest first; read anew, since states change."""
-    return {info.id: label(info) for info in RunStore().list()[:50]}
+    """Name to label of the newest runs, newest first, then the examples; read anew, since states change."""
+    return picker.choices(listing()).labels
+
+
+def choices(wanted: str | None) -> picker.Choices:
+    """The runs to choose from, and the one to begin with: `wanted`, or the newest."""
+    return picker.choices(listing(), wanted, states=True)
 
 
 def run_view(run_id: str) -> RunView:
-    """A run as it is now. Raises RunUnreadable and UnknownName. An ended one is read once, until it is resumed."""
-    store = RunStore()
-    run = store.open(run_id)
-    return _live_view(run_id) if run.live else _ended_view(str(store.root), run_id, run.version)
+    """A run as it is now; shared by all who look, so nobody changes what it returns. Raises as `opened` does."""
+    return opened(run_id).view
 
 
-def _live_view(run_id: str) -> RunView:
-    return view(RunStore().open(run_id))
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _listing(root: str) -> Listing:
+    return Listing(RunStore(Path(root)))
 
 
-@st.cache_data(max_entries=20, show_spinner=False)
-def _ended_view(root: str, run_id: str, version: int) -> RunView:
+def listing() -> Listing:
+    """What is in the store; a folder is read again when it has changed."""
+    return _listing(str(RunStore().root))
+
+
+@st.cache_resource(max_entries=8, show_spinner="Reading the run")
+def _ended(root: str, name: str, version: int) -> Opened:
     """`root` and `version` only tell apart runs of different stores, and a run from what it became."""
-    return view(RunStore().open(run_id))
+    return Opened(RunStore(Path(root)).open(name))
 
 
-@st.cache_resource(max_entries=4, show_spinner="Reading the run")
-def _ended(root: str, run_id: str, version: int) -> Opened:
-    return Opened(RunStore().open(run_id))
+@st.cache_resource(max_entries=8, show_spinner="Reading the run")
+def _followed(root: str, name: str, writer: Owner | None) -> Followed:
+    """`writer`: another one when the run is resumed, and then it is followed anew."""
+    return Followed(RunStore(Path(root)).open(name))
 
 
 def opened(run_id: str) -> Opened:
-    """The run, held open: shared by all pages and tabs, so nobody changes what it returns. A live one is read anew.
+    """The run, held open: shared by all pages and tabs, so nobody changes what it returns. A live one is followed.
 
     Raises RunUnreadable and UnknownName.
     """
-    store = RunStore()
-    run = store.open(run_id)
-    return Opened(run) if run.live else _ended(str(store.root), run.id, run.version)
+    seen, root = listing().one(run_id), str(RunStore().root)
+    return _followed(root, seen.name, seen.writer).now() if seen.live else _ended(root, seen.name, seen.version)
 
 
 def per_run(work: Callable[Concatenate[Opened, P], T]) -> Callable[Concatenate[str, P], T]:
@@ -114,7 +127,7 @@ def per_run(work: Callable[Concatenate[Opened, P], T]) -> Callable[Concatenate[s
 
     def of_run(run_id: str, *args: P.args, **kwargs: P.kwargs) -> T:
         run = opened(run_id)
-        return _worked_out(name, str(run.run.folder), run.version, args, kwargs, _run=run, _work=work)
+        return _worked_out(name, f"{run.run.folder} {run.info.state}", run.version, args, kwargs, _run=run, _work=work)
 
     return of_run
 

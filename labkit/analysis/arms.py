@@ -11,12 +11,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from labkit.analysis.acceptance import acceptance
 from labkit.analysis.cache import cache_use
-from labkit.analysis.latency import e2e, itl, ntpot, percentile, tpot, ttft
-from labkit.analysis.tables import STEP_KEY, floats, is_finished, measured, total, typed_frame
+from labkit.analysis.latency import e2e, itl_by_arm, ntpot, percentile, tpot, ttft
+from labkit.analysis.tables import STEP_KEY, Floats, floats, is_finished, measured, total, typed_frame
 from labkit.core.arms import ARMS, BASE
 from labkit.core.columns import column
 from labkit.core.records import Record
@@ -60,6 +61,9 @@ class ArmRow(Record):
     too_few: bool = column("bool", "", f"fewer than {MIN_PAIRS} pairs: too few to tell")
 
 
+_NO_GAPS = np.array([], dtype=np.float64)
+
+
 class Paired(NamedTuple):
     """`ratio`: `base_s` / `arm_s`, seconds summed over `n_pairs` common steps; None without a pair."""
 
@@ -71,11 +75,11 @@ class Paired(NamedTuple):
 
 def arm_table(steps: pd.DataFrame, chunks: pd.DataFrame) -> pd.DataFrame:
     """One row per arm in the order of ARMS; columns as ArmRow declares them. Empty in, empty out."""
-    steps, gaps = measured(steps), itl(measured(chunks))
+    steps, gaps = measured(steps), itl_by_arm(measured(chunks))
     times = {arm: _times(steps[steps["arm"] == arm]) for arm in in_order(steps["arm"])}
     base = times.get(BASE.label)
     rows = [
-        _row(arm, steps[steps["arm"] == arm], gaps[gaps["arm"] == arm], _paired(base, of_arm))
+        _row(arm, steps[steps["arm"] == arm], gaps.get(arm, _NO_GAPS), _paired(base, of_arm))
         for arm, of_arm in times.items()
     ]
     return typed_frame(ArmRow, rows)
@@ -101,7 +105,7 @@ def _paired(base: pd.Series[float] | None, arm: pd.Series[float]) -> Paired:
     return Paired(base_s / arm_s if arm_s > 0 else None, len(common), base_s, arm_s)
 
 
-def _row(arm: str, steps: pd.DataFrame, gaps: pd.DataFrame, paired: Paired) -> ArmRow:
+def _row(arm: str, steps: pd.DataFrame, gaps: Floats, paired: Paired) -> ArmRow:
     done = steps[is_finished(steps)]
     cache, guesses, first = cache_use(done), acceptance(done), ttft(done)
     return ArmRow(
@@ -117,8 +121,8 @@ def _row(arm: str, steps: pd.DataFrame, gaps: pd.DataFrame, paired: Paired) -> A
         ttft_p50_s=percentile(first, 50),
         ttft_p95_s=percentile(first, 95),
         n_gaps=len(gaps),
-        itl_p50_s=percentile(gaps["itl_s"], 50),
-        itl_p99_s=percentile(gaps["itl_s"], 99),
+        itl_p50_s=percentile(gaps, 50),
+        itl_p99_s=percentile(gaps, 99),
         tpot_p50_s=percentile(tpot(done), 50),
         ntpot_p50_s=percentile(ntpot(done), 50),
         n_usage=cache.n,

@@ -18,10 +18,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from labkit.analysis.tables import STEP_KEY, Floats, floats, null_if_nan, numbers
+from labkit.analysis.gaps import STREAM_KEY, gaps_of
+from labkit.analysis.tables import Floats, floats, null_if_nan, numbers
 
-STREAM_KEY = ["run", "arm", *STEP_KEY, "warmup"]
-"""What tells the streams of a chunk table apart."""
+__all__ = ["STREAM_KEY", "Spread", "e2e", "itl", "itl_by_arm", "itl_by_step", "itl_spreads", "ntpot", "percentile",
+           "spread", "tpot", "ttft", "visible_ttft"]  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,13 +91,29 @@ def _between(steps: pd.DataFrame, start: str, end: str, name: str) -> pd.Series[
 
 def itl(chunks: pd.DataFrame) -> pd.DataFrame:
     """Every gap between successive chunks: STREAM_KEY, `index` of the later chunk, and `itl_s`."""
-    ordered = chunks.sort_values([*STREAM_KEY, "index"], kind="stable")
-    gaps = ordered.groupby(STREAM_KEY, sort=False)["t"].diff()
-    table = ordered[[*STREAM_KEY, "index"]].assign(itl_s=pd.to_numeric(gaps).astype("float64"))
-    return table[table["itl_s"].notna()].reset_index(drop=True)
+    gaps = gaps_of(chunks)
+    table = chunks[[*STREAM_KEY, "index"]].take(gaps.rows)
+    return table.assign(itl_s=gaps.itl_s).reset_index(drop=True)
 
 
 def itl_by_step(chunks: pd.DataFrame) -> pd.DataFrame:
     """One row per stream with at least two chunks: STREAM_KEY, `n_gaps`, `itl_p50_s` and `itl_max_s`."""
-    gaps = itl(chunks).groupby(STREAM_KEY, sort=False)["itl_s"]
-    return gaps.agg(n_gaps="size", itl_p50_s="median", itl_max_s="max").reset_index()
+    gaps = gaps_of(chunks)
+    table = (
+        pd.Series(gaps.itl_s).groupby(gaps.stream, sort=False).agg(n_gaps="size", itl_p50_s="median", itl_max_s="max")
+    )
+    first = gaps.rows[np.unique(gaps.stream, return_index=True)[1]]
+    keys = chunks[STREAM_KEY].take(first).reset_index(drop=True)
+    return pd.concat([keys, table.reset_index(drop=True)], axis=1)
+
+
+def itl_by_arm(chunks: pd.DataFrame) -> dict[str, Floats]:
+    """Arm to all its gaps between chunks (s), all streams pooled, in no order that matters."""
+    gaps = gaps_of(chunks)
+    arms = chunks["arm"].take(gaps.rows).astype("category").array
+    return {str(arm): gaps.itl_s[arms.codes == code] for code, arm in enumerate(arms.categories)}
+
+
+def itl_spreads(chunks: pd.DataFrame) -> dict[str, Spread]:
+    """Arm to how its gaps lie; only arms that have one."""
+    return {arm: spread(gaps) for arm, gaps in itl_by_arm(chunks).items() if gaps.size}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import pandas as pd
@@ -56,27 +57,29 @@ class RunView:
 
     def table(self) -> pd.DataFrame:
         """One row per arm, as labkit.analysis.arms.arm_table has it: of the cold passes, where there are any."""
+        return self._table
+
+    @cached_property
+    def _table(self) -> pd.DataFrame:
         first = parts(self.info, self.steps, self.chunks)[0]
         return arm_table(first.steps, first.chunks)
 
 
-def label(info: RunInfo) -> str:
-    """A run in a list: when and what. Not its state: a list keeps the words that it was drawn with."""
-    arms = ", ".join(info.asked.get("arms", ())) or info.experiment
-    return f"{info.created[:16].replace('T', ' ')} UTC · {arms} · {info.id.rsplit('-', 1)[-1]}"
-
-
 def view(run: Run) -> RunView:
-    """Read the run's folder. Cheap enough to be called every second."""
-    events = run.events()
+    """Read the run's folder, whole. Who looks again and again holds the run open: `dashboard.opened`."""
+    return view_of(run.info, run.events(), run.steps(), run.chunks())
+
+
+def view_of(info: RunInfo, events: Events, steps: pd.DataFrame, chunks: pd.DataFrame) -> RunView:
+    """The view of a run that has been read already; of `events`, neither chunks nor telemetry are needed."""
     lost = {event["arm"]: event for event in since_resumed(events) if event["type"] in _LOST}
     words = {arm: str(event.get("message", "")) for arm, event in lost.items()}
     died = {arm for arm, event in lost.items() if _served(events, event)}
     return RunView(
-        info=run.info,
+        info=info,
         progress=last_progress(events),
-        steps=run.steps(),
-        chunks=run.chunks(),
+        steps=steps,
+        chunks=chunks,
         refused={arm: said for arm, said in words.items() if arm not in died},
         died={arm: said for arm, said in words.items() if arm in died},
         log_tail={arm: list(event.get("log_tail", ())) for arm, event in lost.items()},

@@ -22,6 +22,7 @@ from labkit.core.errors import BadInput, LabError, RunUnreadable, UnknownName
 from labkit.core.names import unknown
 from labkit.core.paths import runs_dir
 from labkit.core.records import RunInfo
+from labkit.store.examples import example_named
 from labkit.store.jsonl import cannot_write
 from labkit.store.layout import LOGS, RUN
 from labkit.store.masking import without_secrets
@@ -107,6 +108,8 @@ class RunStore:
     def open(self, name: str | Path) -> Run:
         """A run by id, by the start or the last part of its id, by `latest`, or by the path of a folder or .zip.
 
+        An example that came with the project, too: by its id, or by `example`.
+
         Raises UnknownName with the nearest ids, BadInput when several match, RunUnreadable when it does not open.
         """
         path = Path(name).expanduser()
@@ -114,14 +117,29 @@ class RunStore:
             return _open_zip(path)
         if path.is_dir() and (isinstance(name, Path) or (path / RUN).is_file()):
             return Run(path.resolve())
+        if not self.has(str(name)) and (zipped := example_named(str(name))):
+            return _open_zip(zipped)
         try:
-            return Run(self.root / self._id_of(str(name)))
+            return Run(self.folder_of(str(name)))
         except UnknownName:
             if not name or not path.is_dir():
                 raise
             raise RunUnreadable(f"{name} is no run folder: it has no {RUN}", "List runs with: labkit runs") from None
 
+    def has(self, name: str) -> bool:
+        """Whether there is a run folder of just this name; no other folder is looked at."""
+        return name == Path(name).name and not name.startswith(".") and (self.root / name / RUN).is_file()
+
+    def folder_of(self, name: str) -> Path:
+        """The folder of a run by id, by the start or the last part of its id, or by `latest`; it may not open.
+
+        Raises UnknownName with the nearest ids, BadInput when several match.
+        """
+        return self.root / self._id_of(name)
+
     def _id_of(self, name: str) -> str:
+        if self.has(name):
+            return name
         if name == "latest" and (runs := self.runs()):
             return runs[0].folder.name
         ids = [folder.name for folder in self.folders()]
