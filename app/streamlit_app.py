@@ -3,20 +3,33 @@
 from pathlib import Path
 
 import streamlit as st
+from labkit.core.errors import LabError
+
+import widgets.frame
 
 ICON = Path(__file__).parent / "icon.svg"  # a file, since a named icon would be fetched from a font server
 
-LIVE = st.Page("app_pages/live.py", title="Live", icon=":material/toggle_on:", url_path="live", default=True)
-COMPARE = st.Page("app_pages/compare.py", title="Compare", icon=":material/balance:", url_path="compare")
-LAYERS = st.Page("app_pages/layers.py", title="Layers", icon=":material/layers:", url_path="layers")
-TRAJECTORY = st.Page("app_pages/trajectory.py", title="Trajectory", icon=":material/forum:", url_path="trajectory")
-ENGINES = st.Page("app_pages/engines.py", title="Engines", icon=":material/memory:", url_path="engines")
-CAPACITY = st.Page("app_pages/capacity.py", title="Capacity and cost", icon=":material/payments:", url_path="capacity")
-DOCTOR = st.Page("app_pages/doctor.py", title="Doctor", icon=":material/stethoscope:", url_path="doctor")
-EXPORT = st.Page("app_pages/export.py", title="Export", icon=":material/download:", url_path="export")
-PAGES = [LIVE, COMPARE, LAYERS, TRAJECTORY, ENGINES, CAPACITY, DOCTOR, EXPORT]
+PAGES = [
+    st.Page(
+        f"app_pages/{url}.py", title=title, icon=f":material/{icon}:", url_path=url, help=about, default=url == "live"
+    )
+    for url, title, icon, about in (
+        ("live", "Live", "toggle_on", "Toggle the three layers, run, and watch each agent's steps as they happen."),
+        ("compare", "Compare", "balance", "Put runs side by side: what each layer gains, with intervals, in words."),
+        ("layers", "Layers", "layers", "One layer at a time: hits and losses, transfers, accepted drafts."),
+        ("trajectory", "Trajectory", "forum", "One agent's steps as a conversation, token by token."),
+        ("engines", "Engines", "memory", "What is up, its commands and logs; start and stop engines."),
+        ("capacity", "Capacity and cost", "payments", "Agents that fit an objective, and what a task costs."),
+        ("doctor", "Doctor", "stethoscope", "What is wrong on this machine or in a prompt, and what to do."),
+        ("export", "Export", "download", "Take a run with you, in the format of another tool."),
+    )
+]
 
 st.set_page_config(page_title="Agentic Inference Lab", page_icon=str(ICON), layout="wide")
 page = st.navigation(PAGES, position="top")
-st.title(page.title)
-page.run()
+st.title(page.title, anchor=False, help=page.help)
+try:
+    page.run()
+except LabError as error:  # said on purpose, to whoever looks: its words, and what to do
+    widgets.frame.refused(error)
+widgets.frame.footer()

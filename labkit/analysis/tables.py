@@ -24,8 +24,10 @@ def numbers(frame: pd.DataFrame, column: str) -> Floats:
 
 def floats(values: Floats | pd.Series[float]) -> Floats:
     """Any series or array of numbers as floats, null as NaN."""
-    plain = pd.to_numeric(pd.Series(values)).astype("Float64")
-    return np.asarray(plain.to_numpy(dtype="float64", na_value=np.nan), dtype=np.float64)
+    series = pd.Series(values)
+    if series.dtype != np.float64 and series.dtype != pd.Int64Dtype():  # the usual ones need no look at each value
+        series = pd.to_numeric(series).astype("Float64")
+    return np.array(series.to_numpy(dtype="float64", na_value=np.nan), dtype=np.float64)
 
 
 def measured(frame: pd.DataFrame) -> pd.DataFrame:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from labkit.plots.theme import MODES, SURFACE, TEXT
+from labkit.core.arms import ARMS
+from labkit.plots.theme import GRID, MODES, MUTED, SURFACE, TEXT, arm_color
 
 APP = Path(__file__).parents[2] / "app"
 CONFIG = tomllib.loads((APP / ".streamlit" / "config.toml").read_text())
@@ -17,6 +18,8 @@ MODULES = sorted(path for path in APP.rglob("*.py"))
 def test_page_and_figures_share_their_colours(mode):
     look = CONFIG["theme"][mode]
     assert (look["backgroundColor"], look["textColor"]) == (SURFACE[mode], TEXT[mode])
+    assert (look["dataframeBorderColor"], look["dataframeHeaderTextColor"]) == (GRID[mode], MUTED[mode])
+    assert look["chartCategoricalColors"] == [arm_color(arm.label, mode) for arm in ARMS]
 
 
 def test_the_app_listens_on_this_machine_only_and_reports_to_nobody():
