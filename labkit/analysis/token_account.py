@@ -13,13 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 TEMPLATE_CHARS = 20
 """What a chat template sets around a message, in characters, where a share goes by characters."""
-
-Part = Literal["cached", "computed", "unknown"]
-Drawn = Literal["generated", "accepted"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +32,9 @@ class Share:
 
     tokens: int | None
     estimated: bool = False
+
+
+NOT_COUNTED = Share(None)
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,7 @@ def shares(added: Sequence[Sequence[Added]], prompts: Sequence[int | None]) -> l
         if prompt is not None:
             found += _split(waiting, prompt - before)
             before, waiting = max(before, prompt), []
-    return found + [Share(None)] * len(waiting)
+    return found + [NOT_COUNTED] * len(waiting)
 
 
 def segments(known: Sequence[Share], prompt: int | None, cached: int | None) -> list[Segment]:
@@ -88,27 +87,6 @@ def segments(known: Sequence[Share], prompt: int | None, cached: int | None) -> 
     return found
 
 
-def drawn(
-    completion: int | None, accepted: int | None, chunks: Sequence[int | None]
-) -> tuple[tuple[tuple[Drawn, int], ...], bool]:
-    """A reply's tokens in runs of one kind, and whether their order is known. `chunks`: tokens of each event.
-
-    A verification gives the drafts that it accepted and then one token of the model's own, in one event; so the events
-    tell the order, if they carry as many drafts as were accepted. Else accepted tokens come first, which says nothing.
-    """
-    if completion is None:
-        return (), False
-    if not accepted:
-        return ((("generated", completion),) if completion else ()), True
-    sizes = [tokens for tokens in chunks if tokens]
-    if len(sizes) == len(chunks) and sum(sizes) <= completion and sum(size - 1 for size in sizes) == accepted:
-        rest = completion - sum(sizes)
-        runs = [run for size in sizes for run in (("accepted", size - 1), ("generated", 1))]
-        return _joined([*runs, ("generated", rest)]), True
-    accepted = min(accepted, completion)
-    return _joined([("accepted", accepted), ("generated", completion - accepted)]), False
-
-
 def apportioned(total: int, weights: Sequence[float]) -> list[int]:
     """`total` in whole parts as near to these proportions as can be (largest remainder); alike where all are 0."""
     whole = sum(weights)
@@ -129,14 +107,3 @@ def _split(new: Sequence[Added], total: int) -> list[Share]:
         return [Share(part, estimated=len(new) > 1) for part in parts]
     left = iter(apportioned(total - counted, [new[n].chars + TEMPLATE_CHARS for n in open_])) if open_ else iter(())
     return [Share(next(left), len(open_) > 1) if each.tokens is None else Share(each.tokens) for each in new]
-
-
-def _joined(runs: Sequence[tuple[str, int]]) -> tuple[tuple[Drawn, int], ...]:
-    """Neighbours of one kind as one run, empty ones left out."""
-    found = list[tuple[Drawn, int]]()
-    for kind, count in runs:
-        if found and found[-1][0] == kind:
-            found[-1] = (found[-1][0], found[-1][1] + count)
-        elif count:
-            found.append((kind, count))  # type: ignore[arg-type]
-    return tuple(found)

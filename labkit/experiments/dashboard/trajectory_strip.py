@@ -1,0 +1,83 @@
+"""The steps of a trajectory as rows of the token strip: few enough pieces for a browser, however long it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from labkit.analysis.token_account import Segment
+from labkit.experiments.dashboard.trajectory_records import Reply, Trajectory, Turn
+from labkit.experiments.dashboard.trajectory_words import message_name
+from labkit.plots.token_strip import Piece, StripPart, StripRow, TokenStripInfo, token_strip_info
+
+MOST_PIECES = 3000
+"""In one figure; with more, the messages of earlier steps are drawn as one."""
+MOST_PIECES_OF_A_REPLY = 40
+"""With more runs of guessed and generated tokens, a reply is drawn as two pieces."""
+MOST_ROWS = 60
+_SPLIT: tuple[StripPart, ...] = ("cached", "computed", "unknown")
+
+
+def strip(shown: Trajectory, marked: int) -> TokenStripInfo:
+    """The strip of a trajectory; of a long one, the steps around the marked one, which its note then says."""
+    turns, several = window(shown.turns, marked), len({turn.arm for turn in shown.turns}) > 1
+    rows = [_row(shown, turn, marked, several, joined=False) for turn in turns]
+    if sum(len(row.pieces) for row in rows) > MOST_PIECES:
+        rows = [_row(shown, turn, marked, several, joined=True) for turn in turns]
+    about = f"{shown.which.arm}, {shown.which.recording or shown.which.task}"
+    if len(turns) < len(shown.turns):
+        about += f", turns {turns[0].turn} to {turns[-1].turn} of {len(shown.turns)}"
+    return token_strip_info(rows, about)
+
+
+def window(turns: Sequence[Turn], marked: int) -> Sequence[Turn]:
+    """At most so many steps, the marked one among them."""
+    place = next((n for n, turn in enumerate(turns) if turn.turn == marked), 0)
+    start = max(0, min(place - MOST_ROWS // 2, len(turns) - MOST_ROWS))
+    return turns[start : start + MOST_ROWS]
+
+
+def _row(shown: Trajectory, turn: Turn, marked: int, several: bool, *, joined: bool) -> StripRow:
+    label = " ".join([turn.kind, turn.arm if several else "", "(failed)" if turn.error else ""])
+    segments = shown.segments(turn)
+    pieces = _joined(shown, turn, segments) if joined else _each(shown, segments)
+    return StripRow(
+        turn=turn.turn,
+        label=" ".join(label.split()),
+        marked=turn.turn == marked,
+        pieces=(*pieces, *_of_reply(turn.reply)),
+    )
+
+
+def _each(shown: Trajectory, segments: Sequence[Segment]) -> list[Piece]:
+    """Every message by itself."""
+    return [piece for segment in segments for piece in _pieces(segment, _words(shown, segment))]
+
+
+def _joined(shown: Trajectory, turn: Turn, segments: Sequence[Segment]) -> list[Piece]:
+    """The messages of earlier steps as one, the new ones each by itself."""
+    new = shown.new(turn)
+    old = [segment for segment in segments if segment.message not in new]
+    whole = Segment(-1, *(sum(getattr(segment, part) for segment in old) for part in _SPLIT))
+    fresh = [segment for segment in segments if segment.message in new]
+    return [*_pieces(whole, "all earlier messages"), *_each(shown, fresh)]
+
+
+def _pieces(segment: Segment, words: str) -> list[Piece]:
+    return [Piece(part, tokens, words) for part in _SPLIT if (tokens := getattr(segment, part))]
+
+
+def _words(shown: Trajectory, segment: Segment) -> str:
+    if segment.message >= len(shown.lines):
+        return "the whole prompt"
+    about = " (estimated)" if segment.estimated else ""
+    return f"of {segment.tokens:,} in the {message_name(shown.lines[segment.message])}{about}"
+
+
+def _of_reply(reply: Reply) -> list[Piece]:
+    """The reply along its text where the order is known."""
+    runs = reply.made.runs
+    if len(runs) > MOST_PIECES_OF_A_REPLY:
+        made = replace(reply.made, ordered=False)
+        runs = tuple((kind, made.of(kind)) for kind in ("generated", "accepted") if made.of(kind))
+    return [Piece(kind, count, f"of {reply.tokens:,} in the reply") for kind, count in runs]
