@@ -17,13 +17,15 @@ WRITTEN, PICKED = "run_id_written", "run_id_picked"
 """What this page wrote into the address; what somebody picked, kept from page to page."""
 
 
-def pick_run() -> str | None:
-    """Name of the run to show, the newest unless another is picked; None, and what to do next, when there is none."""
+def pick_run(no_run: str = NO_RUN) -> str | None:
+    """Name of the run to show, the newest unless another is picked; None, and what to do next (`no_run`), when there is
+    none.
+    """
     choices = loaders.choices(_wanted())
     if choices.problem:
         st.warning(choices.problem, icon=":material/search_off:")
     if choices.picked is None:
-        return _nothing(choices)
+        return _nothing(choices, no_run)
     return _picked(choices, choices.picked)
 
 
@@ -41,12 +43,19 @@ def _picked(choices: Choices, first: str) -> str:
     return picked
 
 
-def _nothing(choices: Choices) -> None:
+def _nothing(choices: Choices, no_run: str) -> None:
     """No run: what to do, and the example for who wants to look first."""
     if not choices.problem:
-        st.info(NO_RUN, icon=":material/lightbulb:")
+        st.info(no_run, icon=":material/lightbulb:")
     if choices.examples:
         st.button("Show an example run", key="show_example", on_click=_show, args=(choices.examples[0],))
+
+
+def show_newest() -> None:
+    """Forget what was picked: the newest run is shown when the page is drawn next. For callbacks."""
+    for kept in (KEY, PICKED, WRITTEN):
+        st.session_state.pop(kept, None)
+    st.query_params.pop(KEY, None)
 
 
 def _show(name: str) -> None:
