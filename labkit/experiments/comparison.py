@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ import pandas as pd
 from labkit.analysis.comparison import compare
 from labkit.analysis.outcomes import outcomes, solved
 from labkit.analysis.same_requests import SameRow, same_requests
+from labkit.core.records import RunInfo
 from labkit.experiments.cold import ColdEvidence, Reset, evidence, resets
 from labkit.experiments.compared import compared
 from labkit.store.differences import run_differences
@@ -54,27 +55,32 @@ class RunComparison:
 
 def compare_runs(a: Run, b: Run) -> RunComparison:
     """Compare run B with run A, whatever they are of."""
-    one, two = _side(a), _side(b)
-    hashes = (_hashes(a.info.fingerprint), _hashes(b.info.fingerprint))
+    return compare_sides(*(side_of(run, run.steps(), run.chunks(), run.events()) for run in (a, b)))
+
+
+def compare_sides(one: Side, two: Side) -> RunComparison:
+    """The same of runs that were read already."""
+    a, b = one.run.info, two.run.info
+    hashes = (_hashes(a.fingerprint), _hashes(b.fingerprint))
     return RunComparison(
         a=one,
         b=two,
-        fingerprint=run_differences(a.info.fingerprint, b.info.fingerprint),
+        fingerprint=run_differences(a.fingerprint, b.fingerprint),
         asked=_asked(a, b),
         requests=same_requests(one.steps, two.steps, *hashes),
         table=compare(one.steps, one.chunks, two.steps, two.chunks, *hashes),
     )
 
 
-def _side(run: Run) -> Side:
-    steps, events = run.steps(), run.events()
+def side_of(run: Run, steps: pd.DataFrame, chunks: pd.DataFrame, events: Sequence[Mapping[str, Any]]) -> Side:
+    """A side from what the run's folder holds: all its steps, chunks and events."""
     asked = run.info.asked
     judged = [event for event in events if event["type"] == "outcome" and event.get("reached") is not None]
     attempts = outcomes(judged, str(asked.get("arm", "")), str(asked.get("task", "")))
     return Side(
         run=run,
         steps=compared(run.info, steps),
-        chunks=compared(run.info, run.chunks()),
+        chunks=compared(run.info, chunks),
         cold=evidence(steps, events),
         resets=resets(events),
         solved=solved(attempts),
@@ -85,9 +91,9 @@ def _hashes(fingerprint: Mapping[str, Any]) -> dict[str, str]:
     return {str(name): str(value) for name, value in (fingerprint.get("recordings") or {}).items()}
 
 
-def _asked(a: Run, b: Run) -> list[Difference]:
+def _asked(a: RunInfo, b: RunInfo) -> list[Difference]:
     """What the two runs were asked differently, the experiment first."""
-    kept = [{k: v for k, v in run.info.asked.items() if k not in _NOT_A_QUESTION} for run in (a, b)]
-    one, two = ({"experiment": run.info.experiment, **asked} for run, asked in zip((a, b), kept, strict=True))
+    kept = [{k: v for k, v in info.asked.items() if k not in _NOT_A_QUESTION} for info in (a, b)]
+    one, two = ({"experiment": info.experiment, **asked} for info, asked in zip((a, b), kept, strict=True))
     names = list(dict.fromkeys([*one, *two]))
     return [Difference(name, one.get(name), two.get(name)) for name in names if one.get(name) != two.get(name)]
