@@ -55,7 +55,7 @@ class SolvedRow(Record):
 
 
 def outcomes(events: Iterable[Mapping[str, Any]], arm: str = "", task: str = "") -> pd.DataFrame:
-    """One row per `outcome` event that was judged; columns as OutcomeRow declares them.
+    """One row per `outcome` event that was judged, but for attempts of a live run that several arms served; columns as OutcomeRow declares them.
 
     `arm`, `task`: of a run with a single attempt, whose event does not say them.
     """
@@ -70,7 +70,7 @@ def outcomes(events: Iterable[Mapping[str, Any]], arm: str = "", task: str = "")
             seconds=event["seconds"],
         )
         for event in events
-        if event["type"] == "outcome"
+        if event["type"] == "outcome" and not event.get("toggled")
     ]
     return typed_frame(OutcomeRow, rows)
 

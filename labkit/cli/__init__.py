@@ -34,6 +34,7 @@ _GROUPS = (
     "run_capacity",
     "run_steps",
     "run_speculation",
+    "run_live",
     "runs",
     "ledger",
     "report",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 _METHOD, _NONE = "method=", "method=none"
+_TOGGLED = "toggled from "
 _FOR = f"{_NONE} for "
 _STEPS, _AGENTS = re.compile(r"steps=(\d+)"), re.compile(r"agents=(\d+)")
 
@@ -53,3 +54,13 @@ def is_reference(condition: str, method: str | None = None) -> bool:
     if method is not None:
         return condition.startswith(_FOR) and method in condition.removeprefix(_FOR).split("+")
     return condition == _NONE or condition.startswith(_FOR)
+
+
+def of_toggled(planned: str) -> str:
+    """Of rows in a live lap that was planned for this arm, from the first step on that another arm served."""
+    return _TOGGLED + planned
+
+
+def toggled_from(condition: str) -> str:
+    """`base` of `toggled from base`; empty for another condition."""
+    return condition.removeprefix(_TOGGLED) if condition.startswith(_TOGGLED) else ""

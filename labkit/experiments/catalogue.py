@@ -17,6 +17,7 @@ from labkit.experiments.capacity_asked import CapacityAsked
 from labkit.experiments.confirm_asked import ConfirmAsked
 from labkit.experiments.factorial import FactorialAsked
 from labkit.experiments.interference import InterferenceAsked
+from labkit.experiments.live_asked import LiveAsked
 from labkit.experiments.speculation import SpeculationAsked
 from labkit.experiments.steps import StepsAsked
 
@@ -139,6 +140,14 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         command=("run", "confirm"),
         takes="about a minute an attempt on two cores",
         record=ConfirmAsked,
+        defaults={"profile": DEFAULT_PROFILE},
+    ),
+    Experiment(
+        name="live",
+        question="What changes when a layer is switched on or off while agents are at work?",
+        command=("run", "live"),
+        takes="arms x laps x the length of the recording with its gaps, and the engines' starts; or until it is stopped",
+        record=LiveAsked,
         defaults={"profile": DEFAULT_PROFILE},
     ),
 )

@@ -19,7 +19,6 @@ from labkit.core.errors import RequestFailed
 from labkit.core.records import Record
 from labkit.experiments.design import Pass
 from labkit.experiments.seen import UNKNOWN, Seen, ServedBy
-from labkit.traffic.replay import Replayed
 from labkit.traffic.said import said
 
 
@@ -27,6 +26,16 @@ class Tokenizer(Protocol):
     """Whatever turns a request into the prompt's token ids; EngineClient does."""
 
     async def tokenize(self, request: ChatRequest) -> list[int]: ...
+
+
+class Exchange(Protocol):
+    """A request and what came back; None when nothing whole did. A replayed step is one."""
+
+    @property
+    def request(self) -> ChatRequest: ...
+
+    @property
+    def reply(self) -> Reply | None: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +79,7 @@ class Ceiling:
         self._tokenizer, self._seen = tokenizer, seen
         self._before: _Before | None = None
 
-    async def of(self, done: Replayed, by: ServedBy = UNKNOWN) -> Shareable:
+    async def of(self, done: Exchange, by: ServedBy = UNKNOWN) -> Shareable:
         """How this step's prompt relates to what came before. Asks the tokenizer: call it when nothing is timed."""
         if self._seen is None:
             return Shareable()
@@ -93,7 +102,7 @@ class Ceiling:
         self._before = _Before(done.request, said_now, [*prompt, *generated])
         return found
 
-    async def _generated(self, done: Replayed, prompt: list[int]) -> Sequence[int]:
+    async def _generated(self, done: Exchange, prompt: list[int]) -> Sequence[int]:
         """The reply's tokens as the engine said them; else as the template renders it, if that leaves the prompt alone.
 
         The two are not the same: a tool call is written anew from its parts, and text is not cut as it was generated.

@@ -72,7 +72,7 @@ def start(experiment_name: str, params: Mapping[str, Any], words: Sequence[str] 
     """
     known = experiment(experiment_name)
     job_id = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{experiment_name}-{secrets.token_hex(3)}"
-    folder = _folder(job_id)
+    folder = folder_of(job_id)
     argv = [sys.executable, "-m", "labkit", *command_of(known, params), "--job", job_id, *words]
     env = {**os.environ, "LABKIT_RUNS": str(runs_dir()), "LABKIT_STATE": str(state_dir())}
     process = spawn(argv, env, folder / _LOG, role="job")
@@ -89,7 +89,7 @@ def start(experiment_name: str, params: Mapping[str, Any], words: Sequence[str] 
 
 def claim(job_id: str, run_folder: Path) -> None:
     """Called by the job's own process: this is the run's folder."""
-    _write(_folder(job_id) / _RUN, str(run_folder))
+    _write(folder_of(job_id) / _RUN, str(run_folder))
 
 
 def jobs() -> list[Job]:
@@ -124,19 +124,20 @@ def cancel(job_id: str, grace_s: float = 60.0) -> JobStatus:
     return status(job_id)
 
 
-def _folder(job_id: str) -> Path:
+def folder_of(job_id: str) -> Path:
+    """Where the job keeps its files; there is nothing in it before the job was started."""
     return state_dir() / "jobs" / job_id
 
 
 def _job(job_id: str) -> Job:
-    path = _folder(job_id) / _JOB
+    path = folder_of(job_id) / _JOB
     if not path.is_file():
         raise unknown("job", job_id, [job.id for job in jobs()], "labkit runs")
     return Job.from_dict(json.loads(path.read_text(encoding="utf-8")))
 
 
 def _run(job_id: str) -> Run | None:
-    path = _folder(job_id) / _RUN
+    path = folder_of(job_id) / _RUN
     try:
         return Run(Path(path.read_text(encoding="utf-8")))
     except (FileNotFoundError, RunUnreadable):

@@ -27,7 +27,8 @@ def _rows(run: Run) -> Iterator[tuple[Any, ...]]:
     if asked.get("model") == "scripted":
         asked = {**asked, "arm": NO_ARM}  # as its rows say: no arm served it
     for event in run.events():
-        if event["type"] == "outcome" and event.get("reached") is not None:
-            where = {"attempt": 0, **asked, **event}
+        if event["type"] == "outcome" and event.get("reached") is not None and not event.get("toggled"):
+            where = {"attempt": 0, "agent": "0", **asked, **event}
             if {"arm", "task"} <= where.keys():
-                yield where["arm"], where["task"], "0", int(where["attempt"]), bool(event["reached"])
+                repeat = int(where.get("repeat", where["attempt"]))
+                yield where["arm"], where["task"], where["agent"], repeat, bool(event["reached"])

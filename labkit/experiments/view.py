@@ -7,16 +7,18 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from labkit.analysis.arms import arm_table
 from labkit.core.progress import Progress
 from labkit.core.records import RunInfo
-from labkit.experiments.compared import parts
+from labkit.experiments.compared import Part, parts
 from labkit.experiments.so_far import since_resumed
 from labkit.experiments.words import recordings_in_words
 from labkit.store.runs import Run
 
+LIVE = "live"
 _LOST = ("refused", "engine_died")
 Events = Sequence[dict[str, Any]]
 
@@ -43,8 +45,10 @@ class RunView:
 
     @property
     def arms(self) -> list[str]:
-        """The arms that were asked for."""
-        return list(self.info.asked.get("arms", ()))
+        """The arms that were asked for; of a live run, those that it was steered to as well, in order."""
+        asked = list(self.info.asked.get("arms", ()))
+        steered = self.steps["arm"].unique() if self.info.experiment == LIVE else ()
+        return list(dict.fromkeys([*asked, *map(str, steered)]))
 
     @property
     def summary(self) -> str:
@@ -53,7 +57,8 @@ class RunView:
         asked = self.info.asked
         n = int(rows["n_steps"].sum())
         steps = f"{n} {'step' if n == 1 else 'steps'} measured, {rows['n_failed'].sum()} failed"
-        return f"{recordings_in_words(asked) or self.info.experiment} under {', '.join(self.arms)}: {steps}"
+        what = recordings_in_words(asked) or asked.get("task") or self.info.experiment
+        return f"{what} under {', '.join(self.arms)}: {steps}"
 
     def table(self) -> pd.DataFrame:
         """One row per arm, as labkit.analysis.arms.arm_table has it: of the cold passes, where there are any."""
@@ -61,8 +66,13 @@ class RunView:
 
     @cached_property
     def _table(self) -> pd.DataFrame:
-        first = parts(self.info, self.steps, self.chunks)[0]
-        return arm_table(first.steps, first.chunks)
+        return arms_of_part(self.info, parts(self.info, self.steps, self.chunks)[0])
+
+
+def arms_of_part(info: RunInfo, part: Part) -> pd.DataFrame:
+    """The arm table of a part; without ratios where live agents sent requests of their own, of which none pair."""
+    table = arm_table(part.steps, part.chunks)
+    return table.assign(ratio_to_base=np.nan, n_pairs=0) if info.asked.get("task") else table
 
 
 def view(run: Run) -> RunView:
@@ -72,7 +82,7 @@ def view(run: Run) -> RunView:
 
 def view_of(info: RunInfo, events: Events, steps: pd.DataFrame, chunks: pd.DataFrame) -> RunView:
     """The view of a run that has been read already; of `events`, neither chunks nor telemetry are needed."""
-    lost = {event["arm"]: event for event in since_resumed(events) if event["type"] in _LOST}
+    lost = _lost(since_resumed(events))
     words = {arm: str(event.get("message", "")) for arm, event in lost.items()}
     died = {arm for arm, event in lost.items() if _served(events, event)}
     return RunView(
@@ -84,6 +94,17 @@ def view_of(info: RunInfo, events: Events, steps: pd.DataFrame, chunks: pd.DataF
         died={arm: said for arm, said in words.items() if arm in died},
         log_tail={arm: list(event.get("log_tail", ())) for arm, event in lost.items()},
     )
+
+
+def _lost(events: Events) -> dict[str, dict[str, Any]]:
+    """Arm to the event of its loss; not of one that a live run turned to again later."""
+    found: dict[str, dict[str, Any]] = {}
+    for event in events:
+        if event["type"] in _LOST:
+            found[event["arm"]] = event
+        elif event["type"] == "switch":
+            found.pop(event["arm"], None)
+    return found
 
 
 def _served(events: Events, lost: dict[str, Any]) -> bool:

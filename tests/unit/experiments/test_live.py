@@ -26,7 +26,10 @@ def test_base_comes_first_and_only_once():
 
 
 def test_the_command_asks_for_the_same_run():
-    assert choice().command() == "labkit replay tiny --profile cpu-smollm2 --arms base,prefix --steps 4 --keep"
+    same = "labkit run live --profile cpu-smollm2 --recording tiny --arms base,prefix --steps 4"
+    assert choice().command() == f"{same} --keep"
+    assert choice(agents=3, laps=0).command() == f"{same.replace(' --steps', ' --agents 3 --steps')} --laps 0 --keep"
+    assert "--task t --arms base,prefix" in choice(recording=None, task="t").command()
 
 
 def test_a_job_without_a_run_either_starts_or_failed_early():

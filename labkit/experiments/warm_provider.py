@@ -1,0 +1,64 @@
+"""Engines of a run kept up side by side, so that going from one arm to another takes no start.
+
+As many as there is memory for: when the next one would not fit, the one that served longest ago is ended first. An idle
+engine still takes processor time on a small machine; whoever measures beside one has to say so (`Served.neighbours`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from labkit.core.arms import Arm
+from labkit.core.errors import NotEnoughMemory
+from labkit.core.progress import OnProgress, Progress, silent
+from labkit.engines.memory import free_bytes, require_memory
+from labkit.engines.plan import Plan
+from labkit.engines.registry import Engine
+from labkit.experiments.fleet_provider import FleetProvider
+from labkit.experiments.serving import Served
+
+Leaving = Callable[[str], Awaitable[None]]
+
+
+async def _nobody(_: str) -> None:
+    """Nobody holds anything of it."""
+
+
+class WarmProvider(FleetProvider):
+    """FleetProvider whose engines stay up until the run ends, or until their memory is needed.
+
+    `leaving`: told the id of an engine before it is ended for its memory, to let go of it. An arm that was refused is
+    tried again when it is asked for again.
+    """
+
+    leaving: Leaving = staticmethod(_nobody)
+
+    async def serve(self, arm: Arm, on_progress: OnProgress = silent, spec_method: str | None = None) -> Served:
+        plan = self.plan(arm, spec_method)
+        self._refused.pop(plan.key, None)
+        engine = self._fleet.find(plan) or await self._start(plan, on_progress)
+        self._current = engine
+        if engine.id in self._started:  # the last used stands last
+            self._started[engine.id] = self._started.pop(engine.id)
+        return self._served(engine, arm)
+
+    async def _up(self, plan: Plan, on_progress: OnProgress) -> Engine:
+        """Start it; as long as there is no memory for it, end what served longest ago. Raises EngineError."""
+        while True:
+            try:
+                return await super()._up(plan, on_progress)
+            except NotEnoughMemory:
+                if not await self._make_room(plan, on_progress):
+                    raise
+
+    async def _make_room(self, plan: Plan, on_progress: OnProgress) -> bool:
+        """End one engine of this run; False when none can be. Raises NotEnoughMemory when all would not be enough."""
+        ours = sum(process.memory_bytes for engine in self._started.values() for process in engine.plan.layout)
+        require_memory(plan, free_bytes() + ours)
+        for engine in list(self._started.values()):
+            on_progress(Progress(stage=f"starting {plan.arm}", message=f"ending {engine.plan.arm} for its memory"))
+            await self.leaving(engine.id)
+            await self._end(engine)
+            if engine.id not in self._started:
+                return True
+        return False
