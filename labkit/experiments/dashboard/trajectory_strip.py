@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from labkit.analysis.token_account import Segment
+from labkit.experiments.dashboard.trajectory_messages import message_name
 from labkit.experiments.dashboard.trajectory_records import Reply, Trajectory, Turn
-from labkit.experiments.dashboard.trajectory_words import message_name
 from labkit.plots.token_strip import Piece, StripPart, StripRow, TokenStripInfo, token_strip_info
 
 MOST_PIECES = 3000
@@ -15,6 +15,8 @@ MOST_PIECES = 3000
 MOST_PIECES_OF_A_REPLY = 40
 """With more runs of guessed and generated tokens, a reply is drawn as two pieces."""
 MOST_ROWS = 60
+MOST_STEPS = 25
+"""Of the conversation, on a page at once."""
 _SPLIT: tuple[StripPart, ...] = ("cached", "computed", "unknown")
 
 
@@ -35,6 +37,13 @@ def window(turns: Sequence[Turn], marked: int) -> Sequence[Turn]:
     place = next((n for n, turn in enumerate(turns) if turn.turn == marked), 0)
     start = max(0, min(place - MOST_ROWS // 2, len(turns) - MOST_ROWS))
     return turns[start : start + MOST_ROWS]
+
+
+def page_of(turns: Sequence[Turn], marked: int) -> Sequence[Turn]:
+    """The page of a long conversation that has the marked step."""
+    place = next((n for n, turn in enumerate(turns) if turn.turn == marked), 0)
+    start = place // MOST_STEPS * MOST_STEPS
+    return turns[start : start + MOST_STEPS]
 
 
 def _row(shown: Trajectory, turn: Turn, marked: int, several: bool, *, joined: bool) -> StripRow:
