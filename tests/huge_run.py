@@ -80,9 +80,8 @@ def info(run_id: str, size: Size) -> RunInfo:
     }  # fmt: skip
     note = "made up by tests/huge_run.py: nothing here was measured"
     fingerprint: dict[str, Any] = {"profile": "cpu-smollm2", "engines": {}, "recordings": {}}
-    return RunInfo(
-        id=run_id, experiment="factorial", created=CREATED, state="done", asked=asked, fingerprint=fingerprint, note=note
-    )  # fmt: skip
+    about: dict[str, Any] = {"asked": asked, "fingerprint": fingerprint, "note": note}
+    return RunInfo(id=run_id, experiment="factorial", created=CREATED, state="done", **about)
 
 
 def arrow(table: str, columns: dict[str, np.ndarray]) -> pa.Table:
@@ -93,63 +92,94 @@ def arrow(table: str, columns: dict[str, np.ndarray]) -> pa.Table:
     return pa.table(made, names=schema.names).cast(schema)
 
 
+class Load:
+    """Who asked for what when, as arrays with one item per step; `times` has a row of chunk arrivals for each."""
+
+    def __init__(self, size: Size) -> None:
+        rng = np.random.default_rng(1)
+        shape = (len(LABELS), size.agents, size.turns)
+        self.arm, self.agent, turn = (values.ravel() for values in np.indices(shape))
+        self.turn = turn + 1
+        self.split, self.drafting, self.caching = (self._on(n) for n in ("pd_split", "speculation", "prefix_caching"))
+        self.prompt = 500 + 180 * self.turn + self.agent % 7
+        self.shared = np.where(self.turn == 1, 0, self.prompt - 180)
+        self.ceiling = self.shared // 32 * 32
+        self.cached = np.where(self.caching, self.ceiling, 0)
+        self.failed = rng.random(self.turn.shape) < 0.002
+        self.queue, self.tool = rng.uniform(0.001, 0.05, turn.shape), rng.uniform(0.01, 0.3, turn.shape)
+        self.prefill = (self.prompt - self.cached) / 4000 * rng.uniform(0.9, 1.2, turn.shape)
+        self.moving = np.where(self.split, 0.03, 0.0)
+        gaps = rng.uniform(0.8, 1.3, (turn.size, size.chunks)) * CHUNK_S
+        gaps[:, 0] = 0
+        self.decode = gaps.sum(axis=1)
+        self.send = self._sends(shape)
+        self.first = self.send + self.queue + self.prefill + self.moving
+        self.times = np.where(self.failed[:, None], np.nan, self.first[:, None] + np.cumsum(gaps, axis=1))
+
+    def _on(self, layer: str) -> np.ndarray:
+        return np.array([layer in arm.layers for arm in ARMS])[self.arm]
+
+    def _sends(self, shape: tuple[int, int, int]) -> np.ndarray:
+        """Arms one after the other; all agents of an arm at once, each step when its last one is over."""
+        whole = (self.queue + self.prefill + self.moving + self.decode + self.tool).reshape(shape)
+        blocks = np.concatenate([[0.0], np.cumsum(whole.sum(axis=2).max(axis=1) + 5)[:-1]])
+        return (np.cumsum(whole, axis=2) - whole + blocks[:, None, None]).ravel() + 5
+
+    def known(self, values: Any, where: np.ndarray | bool = True) -> np.ndarray:
+        """Null where it was not measured, so wherever the step failed."""
+        return np.where(where & ~self.failed, np.broadcast_to(values, self.failed.shape).astype(float), np.nan)
+
+    def said(self, word: str) -> np.ndarray:
+        return np.where(self.failed, None, np.full(self.failed.shape, word, dtype=object))
+
+
 def step_columns(run_id: str, size: Size) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """The steps in the order in which they ended, and when each of their chunks came: (steps, chunks)."""
-    rng = np.random.default_rng(1)
-    arm, agent, turn = (a.ravel() for a in np.indices((len(LABELS), size.agents, size.turns)))
-    turn = turn + 1
-    split, guessed, cachedby = (np.array([layer in a.layers for a in ARMS])[arm]
-                                for layer in ("pd_split", "speculation", "prefix_caching"))  # fmt: skip
-    prompt = 500 + 180 * turn + agent % 7
-    ceiling = np.where(turn == 1, 0, (prompt - 180) // 32 * 32)
-    cached = np.where(cachedby, ceiling, 0)
-    prefill = (prompt - cached) / 4000 * rng.uniform(0.9, 1.2, prompt.shape)
-    queue, moving = rng.uniform(0.001, 0.05, prompt.shape), np.where(split, 0.03, 0.0)
-    gaps = rng.uniform(0.8, 1.3, (len(arm), size.chunks)) * CHUNK_S
-    gaps[:, 0] = 0
-    decode = gaps.sum(axis=1)
-    tool = rng.uniform(0.01, 0.3, prompt.shape)
-    whole = (queue + prefill + moving + decode + tool).reshape(len(LABELS), size.agents, size.turns)
-    began = np.cumsum(whole, axis=2) - whole
-    block = np.concatenate([[0.0], np.cumsum(whole.sum(axis=2).max(axis=1) + 5)[:-1]])
-    send = (began + block[:, None, None]).ravel() + 5
-    first = send + queue + prefill + moving
-    times = first[:, None] + np.cumsum(gaps, axis=1)
-    failed = rng.random(prompt.shape) < 0.002
-    tokens = size.chunks * np.where(guessed, 3, 1)
-
-    def known(values: np.ndarray, where: np.ndarray | bool = True) -> np.ndarray:
-        """Null where it was not measured, so wherever the step failed."""
-        return np.where(where & ~failed, values.astype(float), np.nan)
-
-    def said(values: np.ndarray) -> np.ndarray:
-        return np.where(failed, None, values.astype(object))
-
-    tasks = np.array([f"task-{n}" for n in range(size.tasks)], dtype=object)[agent % size.tasks]
-    labels = np.array(LABELS, dtype=object)[arm]
-    columns: dict[str, Any] = {
-        "run": run_id, "arm": labels, "task": tasks, "agent": agent.astype(str).astype(object), "repeat": 0,
-        "turn": turn, "kind": np.array(KINDS, dtype=object)[(turn - 1) % len(KINDS)], "recording": tasks,
-        "condition": "", "cache": "cold", "warmup": False, "switched_by": np.where(cachedby, "flag", "salt"),
-        "history": "recorded", "mode": "natural", "engine": labels, "t_send": send, "t_first_token": known(first),
-        "t_first_visible": known(first), "t_last": known(times[:, -1]), "t_end": send + queue + prefill + moving + decode,
-        "prompt_tokens": known(prompt), "cached_tokens": known(cached), "ceiling_tokens": known(ceiling),
-        "reachable_tokens": known(ceiling), "shared_tokens": known(np.where(turn == 1, 0, prompt - 180)),
-        "append_tokens": known(np.where(turn == 1, 0, prompt - 180)), "retokenized_tokens": known(prompt),
-        "transferred_tokens": known(prompt - cached, split), "completion_tokens": known(tokens),
-        "drafts": known(np.full(prompt.shape, size.chunks), guessed),
-        "drafted_tokens": known(np.full(prompt.shape, 4 * size.chunks), guessed),
-        "accepted_tokens": known(np.full(prompt.shape, 2 * size.chunks), guessed), "server_s": known(0 * prefill),
-        "queue_s": known(queue), "prefill_s": known(prefill), "transfer_s": known(moving, split),
-        "decode_s": known(decode), "tool_name": said(np.full(prompt.shape, "read_file")), "tool_s": known(tool),
-        "tool_bytes": known(np.full(prompt.shape, 800)), "send_lag_s": known(prefill * 0 + 0.0001),
-        "parse_s": known(prefill * 0 + 0.001), "finish_reason": said(np.full(prompt.shape, "tool_calls")),
-        "text_sha256": said(np.full(prompt.shape, "0" * 64)), "error": np.where(failed, "HTTP 500", None),
-    }  # fmt: skip
+    load = Load(size)
+    columns = {"run": run_id, **names(load, size), **times(load), **tokens(load, size), **rest(load)}
     order = np.argsort(columns["t_end"], kind="stable")
-    times[failed] = np.nan
-    return {k: np.broadcast_to(np.asarray(v, dtype=object if isinstance(v, str) else None), order.shape)[order]
-            for k, v in columns.items()}, times[order]  # fmt: skip
+    whole = {name: np.asarray(v, dtype=object if isinstance(v, str) else None) for name, v in columns.items()}
+    return {name: np.broadcast_to(v, order.shape)[order] for name, v in whole.items()}, load.times[order]
+
+
+def names(load: Load, size: Size) -> dict[str, Any]:
+    tasks = np.array([f"task-{n}" for n in range(size.tasks)], dtype=object)[load.agent % size.tasks]
+    labels = np.array(LABELS, dtype=object)[load.arm]
+    return {
+        "arm": labels, "task": tasks, "agent": load.agent.astype(str).astype(object), "repeat": 0, "turn": load.turn,
+        "kind": np.array(KINDS, dtype=object)[(load.turn - 1) % len(KINDS)], "recording": tasks, "condition": "",
+        "cache": "cold", "warmup": False, "switched_by": np.where(load.caching, "flag", "salt"),
+        "history": "recorded", "mode": "natural", "engine": labels,
+    }  # fmt: skip
+
+
+def times(load: Load) -> dict[str, Any]:
+    known = load.known
+    return {
+        "t_send": load.send, "t_first_token": known(load.first), "t_first_visible": known(load.first),
+        "t_last": known(load.times[:, -1]), "t_end": load.first + load.decode, "server_s": known(0),
+        "queue_s": known(load.queue), "prefill_s": known(load.prefill), "transfer_s": known(load.moving, load.split),
+        "decode_s": known(load.decode), "tool_s": known(load.tool), "send_lag_s": known(1e-4), "parse_s": known(1e-3),
+    }  # fmt: skip
+
+
+def tokens(load: Load, size: Size) -> dict[str, Any]:
+    known, drafting = load.known, load.drafting
+    return {
+        "prompt_tokens": known(load.prompt), "retokenized_tokens": known(load.prompt),
+        "cached_tokens": known(load.cached), "ceiling_tokens": known(load.ceiling),
+        "reachable_tokens": known(load.ceiling), "shared_tokens": known(load.shared),
+        "append_tokens": known(load.shared), "transferred_tokens": known(load.prompt - load.cached, load.split),
+        "completion_tokens": known(size.chunks * np.where(drafting, 3, 1)), "drafts": known(size.chunks, drafting),
+        "drafted_tokens": known(4 * size.chunks, drafting), "accepted_tokens": known(2 * size.chunks, drafting),
+    }  # fmt: skip
+
+
+def rest(load: Load) -> dict[str, Any]:
+    return {
+        "tool_name": load.said("read_file"), "tool_bytes": load.known(800), "finish_reason": load.said("tool_calls"),
+        "text_sha256": load.said("0" * 64), "error": np.where(load.failed, "HTTP 500", None),
+    }  # fmt: skip
 
 
 def chunk_columns(steps: dict[str, np.ndarray], times: np.ndarray) -> dict[str, np.ndarray]:

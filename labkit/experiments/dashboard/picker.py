@@ -45,7 +45,7 @@ class Choices:
         return " ".join(said)
 
 
-def choices(listing: Listing, wanted: str | None = None, states: bool = False) -> Choices:
+def choices(listing: Listing, wanted: str | None = None, states: bool = False, limit: int = LIMIT) -> Choices:
     """What to choose from, and `wanted` (a name, a short end of an id) picked when it opens, else the newest.
 
     `states`: say of a run in the list how it ended.
@@ -54,7 +54,7 @@ def choices(listing: Listing, wanted: str | None = None, states: bool = False) -
         own = listing.newest()
     except LabError as error:
         return Choices(labels={}, problem=_in_words(error))
-    examples, shown = listing.examples(), own[:LIMIT]
+    examples, shown = listing.examples(), own[:limit]
     found, problem = _wanted(listing, wanted, bool(own))
     picked = found or next(iter(own), None)
     if found and found not in shown and not found.example:
