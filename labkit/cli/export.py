@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-_FORMATS = "csv, parquet, json, aiperf, llmd, otlp, perfetto, or all (a folder each)."
+_FORMATS = "csv, parquet, json, aiperf, llmd, otlp, perfetto, or all of these (a folder each); folder: the run, zipped."
 _EXAMPLES = (
     "Examples: [bold]labkit export latest --format csv --out results[/bold]; "
     "[bold]labkit export latest --format perfetto[/bold], then open trace.json at ui.perfetto.dev; "
@@ -18,6 +18,7 @@ _OPENS = {
     "aiperf": "A folder per arm, condition, cache state and repeat: `aiperf plot` and whatever reads AIPerf's exports.",
     "llmd": "A report per arm, condition, cache state and repeat: llm-d-benchmark and llm-d-prism.",
     "otlp": "A trace per line: an OpenTelemetry collector's otlpjsonfile receiver, or POST a line to /v1/traces.",
+    "folder": "It opens elsewhere: labkit show FILE.zip. It holds what was said, where the run kept that.",
     "perfetto": "Open it at https://ui.perfetto.dev (the page reads it where it is; nothing is sent).",
 }
 
@@ -39,18 +40,14 @@ def export_run(
     The files written are printed, one a line.
     """
     # Here: pandas and pyarrow would slow down every other command.
-    from labkit.analysis.arms import ArmRow, arm_table
     from labkit.cli.progress_view import drawn
-    from labkit.experiments.compared import parts
+    from labkit.experiments.exported import tables_of
     from labkit.store.exports import export
     from labkit.store.runs import RunStore
 
     opened, notes = RunStore().open(run), Console(stderr=True)
-    found = parts(opened.info, opened.steps(), opened.chunks())
-    names = ("arms", "arms_warm")
-    tables = {name: (arm_table(p.steps, p.chunks), ArmRow) for name, p in zip(names, found, strict=False)}
     with drawn(notes) as progress:
-        files = export(opened, fmt, out or Path(f"{opened.id}-{fmt}"), tables, progress)
+        files = export(opened, fmt, out or Path(f"{opened.id}-{fmt}"), tables_of(opened), progress)
     for path in files:
         typer.echo(path)
     if fmt in _OPENS:

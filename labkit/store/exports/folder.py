@@ -1,0 +1,85 @@
+"""The run folder itself as one .zip that opens elsewhere: `labkit show FILE.zip`. Secrets are masked on the way.
+
+Folders are masked when they are written; here once more, for those of before. Lines that hold numbers alone, most of a
+long run, are copied as they are. What was said (`recordings.jsonl`) is not touched: it is what a replay sends.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from labkit.core.progress import OnProgress, Progress
+from labkit.store.jsonl import to_json
+from labkit.store.layout import EVENTS, LOGS, RUN
+from labkit.store.masking import masked_text, without_secrets
+from labkit.store.runs import Run
+
+STORED = frozenset({".parquet", ".zip", ".png"})
+"""Packed already: packing them again costs time and saves nothing."""
+_NUMBERS = ('"type": "step"', '"type": "samples"', '"type":"step"', '"type":"samples"')
+_EVERY = 2000
+
+
+def write_folder(run: Run, out: Path, on_progress: OnProgress) -> list[Path]:
+    """`<run>.zip` in `out`. A run that goes on is packed as far as it is."""
+    path = out / f"{run.id}.zip"
+    draft = path.with_name(f".{path.name}.new")
+    try:
+        with zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
+            for file in _files(run):
+                on_progress(Progress(stage="folder", message=f"packing {file.name}"))
+                _add(archive, file, f"{run.id}/{file.relative_to(run.folder)}", on_progress)
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+    return [path]
+
+
+def _files(run: Run) -> list[Path]:
+    """What belongs to a run, and nothing that somebody else put there or that is half written."""
+    whole = [path for path in sorted(run.folder.iterdir()) if path.is_file() and not path.name.startswith(".")]
+    return [*whole, *sorted((run.folder / LOGS).glob("*.log"))]
+
+
+def _add(archive: zipfile.ZipFile, file: Path, name: str, on_progress: OnProgress) -> None:
+    if file.name == RUN:
+        archive.writestr(name, to_json(without_secrets(json.loads(file.read_text(encoding="utf-8"))), indent=1))
+    elif file.name == EVENTS:
+        _write(archive, name, _events(file, on_progress))
+    elif file.suffix == ".log":
+        with file.open(encoding="utf-8", errors="replace") as lines:
+            _write(archive, name, map(masked_text, lines))
+    else:
+        packed = zipfile.ZIP_STORED if file.suffix in STORED else zipfile.ZIP_DEFLATED
+        archive.write(file, name, packed)
+
+
+def _write(archive: zipfile.ZipFile, name: str, lines: Iterator[str]) -> None:
+    with archive.open(name, "w", force_zip64=True) as target:
+        for line in lines:
+            target.write(line.encode())
+
+
+def _events(file: Path, on_progress: OnProgress) -> Iterator[str]:
+    """The lines that are whole; one in flight is not lost, it is the next export's."""
+    whole, done = file.stat().st_size, 0
+    with file.open(encoding="utf-8", errors="replace") as lines:
+        for number, line in enumerate(lines):
+            done += len(line)
+            if number % _EVERY == 0:
+                on_progress(Progress(stage="folder", message=f"packing {EVENTS}", done=done, total=whole))
+            if line.endswith("\n"):
+                yield _masked(line)
+
+
+def _masked(line: str) -> str:
+    """A step without an error and samples hold no text that somebody could have put a secret into."""
+    if any(kind in line[:80] for kind in _NUMBERS) and ('"error": null' in line or '"samples"' in line[:80]):
+        return line
+    try:
+        return f"{to_json(without_secrets(json.loads(line)))}\n"
+    except ValueError:
+        return masked_text(line)
