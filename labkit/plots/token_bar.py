@@ -15,7 +15,7 @@ def token_bar_svg(runs: Sequence[tuple[Part, int]], mode: Mode = "light") -> str
     if not whole:
         return ""
     rects, start = list[str](), 0
-    for part, count in runs:
+    for part, count in ((part, count) for part, count in runs if count):
         x, width = 100 * start / whole, 100 * count / whole
         rects.append(f'<rect x="{x:.3f}%" width="{width:.3f}%" height="{HEIGHT_PX}" fill="{part_color(part, mode)}"/>')
         start += count

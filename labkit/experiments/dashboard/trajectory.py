@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,8 +26,8 @@ def trajectory(opened: Opened, which: Which) -> Trajectory:
     rows = rows_of(opened, which)
     texts = texts_of(opened, which, rows)
     lines, counts = _conversation(rows, texts)
-    chunks = rows_where(opened.run, "chunks", arm=sorted(set(rows["served"])), agent=[which.agent])
-    turns = [_turn(row, texts, counts[n], _tokens(chunks, row)) for n, row in enumerate(_records(rows))]
+    streams = _streams(rows_where(opened.run, "chunks", arm=sorted(set(rows["served"])), agent=[which.agent]))
+    turns = [_turn(row, texts, counts[n], _tokens(streams, row)) for n, row in enumerate(_records(rows))]
     return Trajectory(
         which=which,
         lines=lines,
@@ -116,12 +116,20 @@ def _same(row: dict[str, Any], said: Message | None, recorded: Message) -> bool:
     return bool(row["text_sha256"] == said_sha256(recorded) or (said and said_sha256(said) == said_sha256(recorded)))
 
 
-def _tokens(chunks: pd.DataFrame, row: dict[str, Any]) -> list[int | None]:
-    """Tokens of each event of the step's stream, in order: those between its send and its end."""
+def _streams(chunks: pd.DataFrame) -> dict[tuple[str, int], list[tuple[float, int | None]]]:
+    """Arm and turn to when each event came, and its tokens, in order."""
+    found = dict[tuple[str, int], list[tuple[float, int | None]]]()
+    rows = chunks.sort_values("t", kind="stable")[["arm", "turn", "t", "tokens"]].itertuples(index=False)
+    for arm, turn, t, tokens in rows:
+        found.setdefault((str(arm), int(turn)), []).append((float(t), None if pd.isna(tokens) else int(tokens)))
+    return found
+
+
+def _tokens(streams: Mapping[tuple[str, int], list[tuple[float, int | None]]], row: dict[str, Any]) -> list[int | None]:
+    """Tokens of each event of the step's stream: of those between its send and its end."""
     end = row["t_end"] if row["t_end"] is not None else float("inf")
-    mine = chunks[(chunks["turn"] == row["turn"]) & (chunks["arm"] == row["served"]) & (chunks["t"] >= row["t_send"])]
-    mine = mine[mine["t"] <= end].sort_values("t", kind="stable")
-    return [None if pd.isna(value) else int(value) for value in mine["tokens"]]
+    stream = streams.get((row["served"], int(row["turn"])), [])
+    return [tokens for t, tokens in stream if row["t_send"] <= t <= end]
 
 
 def _between(row: dict[str, Any], start: str, end: str) -> float | None:
