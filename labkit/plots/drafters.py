@@ -13,7 +13,7 @@ from labkit.analysis.format import percent, times
 from labkit.core.records import KINDS
 from labkit.plots.frame import Caption, framed, sentence
 from labkit.plots.rows import counted
-from labkit.plots.theme import MUTED, Mode, template
+from labkit.plots.theme import MUTED, Mode, arm_color, arm_marker, template
 
 Measure = Literal["rate", "gain"]
 By = Literal["kind", "turn"]
@@ -59,17 +59,23 @@ class DraftersInfo:
     methods: tuple[str, ...]
     groups: tuple[str, ...]
     points: tuple[Point, ...]
+    arm: str = ""
 
 
-def drafters_info(table: pd.DataFrame, measure: Measure = "rate", by: By = "kind") -> DraftersInfo:
-    """From `drafter_table` (rate) or `gain_table` (gain). What was not measured has no point."""
+def drafters_info(table: pd.DataFrame, measure: Measure = "rate", by: By = "kind", arm: str = "") -> DraftersInfo:
+    """From `drafter_table` (rate) or `gain_table` (gain). What was not measured has no point.
+
+    `arm`: the arm that all drafters are of; one that is alone has its colour.
+    """
     kept = table[(table["by"] == by) & table[measure].notna()]
     points = tuple(_point(row, measure) for row in kept.to_dict("records"))
+    methods = tuple(dict.fromkeys(point.method for point in points))
     return DraftersInfo(
         caption=_caption(points, measure, by),
         measure=measure,
         by=by,
-        methods=tuple(dict.fromkeys(point.method for point in points)),
+        methods=methods,
+        arm=arm if len(methods) == 1 else "",
         groups=_ordered(points, by),
         points=points,
     )
@@ -112,7 +118,7 @@ def _trace(info: DraftersInfo, points: list[Point], place: int, mode: Mode) -> d
         "mode": "markers",
         "name": points[0].method,
         "legendgroup": points[0].method,
-        "marker": _marker(points, place, mode),
+        "marker": _marker(points, place, mode, info.arm),
     }
 
 
@@ -133,9 +139,15 @@ def _bars(points: list[Point]) -> dict[str, Any]:
     }
 
 
-def _marker(points: list[Point], place: int, mode: Mode) -> dict[str, Any]:
-    color = template(mode).layout.colorway[_HUES[place % len(_HUES)]]
-    symbol = _SYMBOLS[place % len(_SYMBOLS)]
+def look(place: int, mode: Mode, arm: str = "") -> tuple[str, str]:
+    """Colour and symbol of the drafter at this place. A drafter that is alone in a figure has those of its arm."""
+    if arm:
+        return arm_color(arm, mode), arm_marker(arm)
+    return template(mode).layout.colorway[_HUES[place % len(_HUES)]], _SYMBOLS[place % len(_SYMBOLS)]
+
+
+def _marker(points: list[Point], place: int, mode: Mode, arm: str) -> dict[str, Any]:
+    color, symbol = look(place, mode, arm)
     symbols = [f"{symbol}-open" if point.too_few else symbol for point in points]
     return {"symbol": symbols, "size": 11, "color": color, "line": {"color": color, "width": 1.5}}
 
