@@ -1,5 +1,70 @@
-"""Placeholder of the page."""
+"""What is wrong on this machine, or in a recording's prompts, and what to do about it."""
 
 import streamlit as st
+from labkit.doctor.records import Check
+from labkit.experiments.dashboard.doctor import AreaView, areas, verdict
 
-st.info("This page is being built.")
+import loaders
+import loaders.doctor as data
+
+SHOW = {"fail": st.error, "warn": st.warning, "ok": st.success, "unknown": st.info}
+ICONS = {
+    "fail": ":red[:material/cancel:]",
+    "warn": ":orange[:material/warning:]",
+    "unknown": ":blue[:material/help:]",
+    "ok": ":green[:material/check_circle:]",
+}
+NO_RECORDING = "none"
+
+
+def chosen() -> tuple[str, str | None, bool]:
+    """The profile, a recording whose prompts are compared, and whether every byte of the weights is read."""
+    left, middle, right = st.columns([2, 2, 2], vertical_alignment="bottom")
+    profile = left.selectbox("Profile", loaders.profiles(), key="profile", bind="query-params",
+                             help="What an engine needs depends on it.")  # fmt: skip
+    recording = middle.selectbox("Prompts of", [NO_RECORDING, *loaders.recordings()], key="recording",
+                                 bind="query-params", help="A recording: does each request extend the one before?",
+                                 format_func=lambda name: "no recording" if name == NO_RECORDING else name)  # fmt: skip
+    thorough = right.toggle("Read every byte of the weights", key="thorough", help="A second for a small model.")
+    return profile, None if recording == NO_RECORDING else recording, thorough
+
+
+def page() -> None:
+    """The verdict, then each area, what failed first."""
+    profile, recording, thorough = chosen()
+    report = data.report(profile, thorough)
+    further = data.prompts(profile, recording) if recording else []
+    status, words = verdict(report, further)
+    SHOW[status](words, icon=None)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button("Check again", key="again", icon=":material/refresh:", on_click=data.look_again)
+        st.caption(f"Checked {data.when(report)}, at {report.checked[11:19]} UTC; it took {report.took_s:.1f} s.")
+    for area in areas(report, further):
+        show(area)
+    st.caption("The same from a terminal, with an exit status for scripts:")
+    words = f"labkit doctor --profile {profile}{f' --recording {recording}' if recording else ''}"
+    st.code(words, language="bash")
+
+
+def show(area: AreaView) -> None:
+    """One area: what is to be done open, the rest in a list."""
+    st.subheader(area.name.capitalize(), anchor=False)
+    st.caption(area.about)
+    for check in area.to_do:
+        with st.container(border=True):
+            in_full(check)
+    if area.rest:
+        st.markdown("\n".join(f"- {ICONS[check.status]} **{check.name}**: {check.found}" for check in area.rest))
+
+
+def in_full(check: Check) -> None:
+    """A check with why it matters and what to do."""
+    st.markdown(f"{ICONS[check.status]} **{check.name}**: {check.found}")
+    st.caption(check.why)
+    if check.todo:
+        st.markdown(check.todo)
+    if check.command:
+        st.code(check.command, language="bash", wrap_lines=True)
+
+
+page()

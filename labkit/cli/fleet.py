@@ -55,13 +55,23 @@ def ps() -> None:
 
     Example: [bold]labkit ps[/bold]
     """
-    engines = Fleet().ps()
+    fleet = Fleet()
+    engines = fleet.ps()
     if not engines:
         return typer.echo(_NONE_UP)
-    print_engines(engines, Console())
+    left = {engine.id: fleet.holder(engine) for engine in engines if fleet.left(engine)}
+    print_engines(engines, Console(), left)
+    for engine_id, holder in left.items():
+        typer.echo(_left_words(engine_id, holder))
     if any(engine.status in ("dead", "orphaned") for engine in engines):
         typer.echo("Dead and orphaned engines are cleaned up by: labkit down ENGINE")
     return None
+
+
+def _left_words(engine_id: str, holder: str | None) -> str:
+    """What became of an engine whose run was killed, and who may end it."""
+    who = f"{holder} uses it now" if holder else f"anybody may use it, or end it: labkit down {engine_id}"
+    return f"The run that started {engine_id} is gone: {who}"
 
 
 def logs(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 
 from rich import box
@@ -22,12 +22,15 @@ _ALWAYS, _WITH_ROOM = ("engine", "status", "url", "up for"), ("serves", "process
 _EVERY_S = 10.0
 
 
-def print_engines(engines: Sequence[Engine], console: Console) -> None:
-    """Everything about each where it fits, else what is always wanted; ids and addresses are never cut or wrapped."""
+def print_engines(engines: Sequence[Engine], console: Console, left: Collection[str] = ()) -> None:
+    """Everything about each where it fits, else what is always wanted; ids and addresses are never cut or wrapped.
+
+    `left`: ids of those that are up although the run that started them is gone.
+    """
     tables = [
-        _table(engines, (*_ALWAYS, *_WITH_ROOM)),
-        _table(engines, _ALWAYS),
-        _table(engines, _ALWAYS, tight=True),
+        _table(engines, (*_ALWAYS, *_WITH_ROOM), left),
+        _table(engines, _ALWAYS, left),
+        _table(engines, _ALWAYS, left, tight=True),
     ]
     needs = [Console(width=1000).measure(table).maximum for table in tables]
     chosen = next((n for n, need in enumerate(needs) if need <= console.width), len(tables) - 1)
@@ -35,25 +38,27 @@ def print_engines(engines: Sequence[Engine], console: Console) -> None:
     console.print(tables[chosen])
 
 
-def _table(engines: Sequence[Engine], columns: Sequence[str], *, tight: bool = False) -> Table:
+def _table(engines: Sequence[Engine], columns: Sequence[str], left: Collection[str], *, tight: bool = False) -> Table:
     """`tight`: narrow gaps, and no word about which process has died."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0) if tight else (0, 1))
     for name in columns:
         table.add_column(name, no_wrap=True)
     for engine in engines:
-        cells = _cells(engine, tight)
+        cells = _cells(engine, tight, engine.id in left)
         table.add_row(*(cells[name] for name in columns))
     return table
 
 
-def _cells(engine: Engine, tight: bool) -> dict[str, Text]:
+def _cells(engine: Engine, tight: bool, left: bool) -> dict[str, Text]:
     roles = ", ".join(f"{process.role} {process.pid}" for process in engine.processes)
     texts = {"engine": engine.id, "url": engine.base_url, "up for": _age(engine)}
     texts |= {"serves": engine.model, "processes": roles}
-    return {name: Text(text) for name, text in texts.items()} | {"status": _status(engine, tight)}
+    return {name: Text(text) for name, text in texts.items()} | {"status": _status(engine, tight, left)}
 
 
-def _status(engine: Engine, tight: bool) -> Text:
+def _status(engine: Engine, tight: bool, left: bool) -> Text:
+    if left:
+        return Text("left" if tight else "left (its run is gone)", _STYLES["orphaned"])
     dead = [] if tight else engine.dead_roles
     words = f"dead ({', '.join(dead)} ended)" if engine.status == "dead" and dead else engine.status
     return Text(words, _STYLES[engine.status])

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
-from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -15,6 +13,7 @@ from labkit.core.arms import arm_named
 from labkit.engines.machine import usable_cores
 from labkit.engines.plan import Plan, make_plan
 from labkit.engines.plan_diff import diff
+from labkit.engines.plan_text import plan_text
 from labkit.engines.profiles import Profile, list_profiles, load_profile
 
 DEFAULT_PROFILE = "cpu-smollm2"
@@ -58,30 +57,12 @@ def plan(
     made = planned(chosen, arm, spec_method, salted)
     if diff_arm is not None:
         return _print_diff(made, planned(chosen, diff_arm, spec_method, salted), as_json)
-    return typer.echo(json.dumps(_described(made), indent=1) if as_json else _commands(made))
+    return typer.echo(json.dumps(_described(made), indent=1) if as_json else plan_text(made))
 
 
 def planned(profile: Profile, arm: str, method: str | None, salted: bool = False) -> Plan:
     """The plan for this machine's cores."""
     return make_plan(profile, arm_named(arm), spec_method=method, salted=salted, cores=usable_cores())
-
-
-def _commands(plan: Plan) -> str:
-    """One shell command per process, with the environment in front: a line per variable, then per option."""
-    parts = [f"# {plan.profile}, arm {plan.arm}, key {plan.key}: requests go to port {plan.entry.port}"]
-    for process in plan.processes:
-        variables = [f"{name}={shlex.quote(value)}" for name, value in process.env.items()]
-        parts += [f"\n# {process.role}", " \\\n  ".join([*variables, *_options(process.argv)])]
-    return "\n".join(parts)
-
-
-def _options(argv: Sequence[str]) -> list[str]:
-    """The command, then each option with its values."""
-    lines = [shlex.quote(argv[0])]
-    for argument in argv[1:]:
-        quoted = shlex.quote(argument)
-        lines = [*lines, quoted] if argument.startswith("--") else [*lines[:-1], f"{lines[-1]} {quoted}"]
-    return lines
 
 
 def _described(plan: Plan) -> dict[str, object]:

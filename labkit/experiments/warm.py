@@ -31,7 +31,7 @@ def warm(profile: str, arm: str) -> None:
 
     The fleet says how far it is; `failures` says why it did not come up.
     """
-    log = _log(profile, arm)
+    log = log_of(profile, arm)
     log.unlink(missing_ok=True)
     argv = [sys.executable, "-m", "labkit", "up", "--profile", profile, "--arm", arm, "--salted"]
     process = spawn(argv, {**os.environ, "LABKIT_STATE": str(state_dir())}, log, role="warm")
@@ -40,13 +40,13 @@ def warm(profile: str, arm: str) -> None:
 
 def is_warming(profile: str, arm: str) -> bool:
     """Whether a start that `warm` began still goes on; it may not be in the fleet yet."""
-    file = _log(profile, arm).with_suffix(".json")
+    file = log_of(profile, arm).with_suffix(".json")
     return file.is_file() and is_alive(ProcessState.from_dict(json.loads(file.read_text(encoding="utf-8"))))
 
 
 def failures(profile: str, arms: Sequence[str]) -> dict[str, str]:
     """Arm to the words of a start that `warm` began and that failed; the next start forgets them."""
-    said = {arm: _said(_log(profile, arm)) for arm in arms if not is_warming(profile, arm)}
+    said = {arm: _said(log_of(profile, arm)) for arm in arms if not is_warming(profile, arm)}
     return {arm: text.split(_ERROR, 1)[1].strip() for arm, text in said.items() if _ERROR in text}
 
 
@@ -63,6 +63,7 @@ def _said(log: Path) -> str:
     return log.read_text(encoding="utf-8", errors="replace") if log.is_file() else ""
 
 
-def _log(profile: str, arm: str) -> Path:
+def log_of(profile: str, arm: str) -> Path:
+    """Where the start that `warm` began for this arm prints."""
     plan = FleetProvider(Fleet(), load_profile(profile)).plan(arm_named(arm))
     return state_dir() / "warm" / f"{plan.key}.log"

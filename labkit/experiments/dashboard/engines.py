@@ -1,0 +1,240 @@
+"""The fleet as the Engines page shows it: one record per engine, with who holds it, what it takes, and who may end it.
+
+`fleet_view` looks; what it returns is small, frozen, and says the same to every tab.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal
+
+from labkit.core.arms import ARMS, arm_named
+from labkit.core.clock import Clock, SystemClock
+from labkit.engines.fleet import Fleet
+from labkit.engines.plan_records import Plan
+from labkit.engines.process import is_alive
+from labkit.engines.profiles import load_profile
+from labkit.engines.registry import Engine
+from labkit.experiments import ending, warm
+from labkit.experiments.dashboard.engine_load import NOTHING, Loads, ProcessLoad
+from labkit.experiments.dashboard.engine_logs import ago
+from labkit.experiments.dashboard.engine_owner import run_named, run_started_by
+from labkit.experiments.fleet_provider import FleetProvider
+
+State = Literal["up", "held", "starting", "ending", "left", "orphaned", "dead"]
+REMAINS: tuple[State, ...] = ("left", "orphaned", "dead")
+"""What a crash left behind: nobody who started it will end it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProcessLine:
+    """One process. `cores`, `rss` (bytes): null when it is gone or was not looked at before."""
+
+    role: str
+    pid: int
+    port: int
+    alive: bool
+    cores: float | None
+    rss: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class EngineCard:
+    """One engine. `words`: its state as it is shown; `since`: ISO time in UTC; `share`: of the start, 0 to 1.
+
+    `holder_run`: id of the run that holds it, where it is a run of this store; `serves`: the arms that share it, and
+    how; `kept`: why it cannot be ended, empty when it can; `trouble`: why the last try to end it failed.
+    """
+
+    id: str
+    arm: str
+    profile: str
+    method: str | None
+    state: State
+    words: str
+    since: str
+    age_s: float
+    address: str
+    model: str
+    holder: str | None
+    holder_run: str | None
+    serves: str
+    processes: tuple[ProcessLine, ...]
+    share: float | None = None
+    kept: str = ""
+    trouble: str = ""
+
+    @property
+    def rss(self) -> int | None:
+        """Resident bytes of all its processes; null when none could be read."""
+        known = [process.rss for process in self.processes if process.rss is not None]
+        return sum(known) if known else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pending:
+    """A start that the page asked for and that is not in the fleet yet."""
+
+    profile: str
+    arm: str
+    words: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refused:
+    """A start that the page asked for and that failed, in the engine's words."""
+
+    profile: str
+    arm: str
+    words: str
+    ago: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class FleetView:
+    """Everything about the fleet at one moment."""
+
+    cards: tuple[EngineCard, ...]
+    pending: tuple[Pending, ...]
+    refused: tuple[Refused, ...]
+
+    @property
+    def remains(self) -> tuple[EngineCard, ...]:
+        """What a crash left behind and nobody uses."""
+        return tuple(card for card in self.cards if card.state in REMAINS and not card.kept)
+
+    @property
+    def endable(self) -> tuple[EngineCard, ...]:
+        """What nobody holds."""
+        return tuple(card for card in self.cards if not card.kept and card.state != "ending")
+
+
+def fleet_view(fleet: Fleet, profiles: Sequence[str], loads: Loads, clock: Clock | None = None) -> FleetView:
+    """The fleet now. `profiles`: those whose starts are followed. Raises UnknownName."""
+    engines, now = fleet.ps(), (clock or SystemClock()).wall()
+    seen = loads.read(process for engine in engines for process in engine.processes)
+    arms = {key: served for profile in profiles for key, served in _served(fleet, profile).items()}
+    cards = tuple(_card(fleet, engine, seen, arms.get(engine.plan.key, ""), now) for engine in engines)
+    there = {engine.plan.key for engine in engines if engine.status in ("starting", "up")}
+    return FleetView(
+        cards=cards,
+        pending=tuple(each for profile in profiles for each in _pending(fleet, profile, there)),
+        refused=tuple(each for profile in profiles for each in _refused(fleet, profile, there, now)),
+    )
+
+
+def _card(fleet: Fleet, engine: Engine, loads: Mapping[int, ProcessLoad], serves: str, now: datetime) -> EngineCard:
+    started = min((process.created for process in engine.processes), default=engine.owner.created)
+    age_s, holder = max(0.0, now.timestamp() - started), fleet.holder(engine)
+    expected_s = fleet.expected_s(engine.plan)
+    state = _state(fleet, engine, holder)
+    return EngineCard(
+        id=engine.id,
+        arm=engine.plan.arm,
+        profile=engine.plan.profile,
+        method=engine.plan.method,
+        state=state,
+        words=_words(engine, state, holder, age_s, expected_s),
+        since=datetime.fromtimestamp(started, UTC).isoformat(timespec="seconds"),
+        age_s=age_s,
+        address=f"{engine.base_url}/v1",
+        model=engine.model,
+        holder=holder,
+        holder_run=run_named(holder),
+        serves=serves,
+        processes=tuple(_line(engine, n, loads) for n in range(len(engine.processes))),
+        share=min(1.0, age_s / expected_s) if state == "starting" else None,
+        kept=f"{holder} holds it: stop that run first." if holder else "",
+        trouble=ending.failure(engine.id),
+    )
+
+
+def _line(engine: Engine, index: int, loads: Mapping[int, ProcessLoad]) -> ProcessLine:
+    process = engine.processes[index]
+    load = loads.get(process.pid, NOTHING)
+    return ProcessLine(
+        role=process.role, pid=process.pid, port=process.port, alive=is_alive(process), cores=load.cores, rss=load.rss
+    )
+
+
+def _state(fleet: Fleet, engine: Engine, holder: str | None) -> State:
+    status = engine.status
+    if ending.is_ending(engine.id):
+        return "ending"
+    if status != "up":
+        return status
+    if fleet.left(engine):
+        return "left"
+    return "held" if holder else "up"
+
+
+def _words(engine: Engine, state: State, holder: str | None, age_s: float, expected_s: float) -> str:
+    """What became of it, and who may do something about it."""
+    if state == "starting":
+        late = ", longer than it ever took here" if age_s > 2 * expected_s else ""
+        return f"starting ({age_s:.0f} s of ~{expected_s:.0f} s{late})"
+    if state == "left":
+        run = run_started_by(engine.owner)
+        who = f"run {run}" if run else "whoever started it"
+        rest = f"{holder} uses it now" if holder else "nobody uses it, and anybody may end it"
+        return f"up, but {who} is gone: {rest}"
+    if state == "dead":
+        ended = ", ".join(engine.dead_roles)
+        return f"dead: {ended} ended; its log says why" if ended else "dead: it never came up"
+    return {
+        "up": "up and free",
+        "held": f"up, held by {holder}",
+        "ending": "ending: its processes get 8 s to stop",
+        "orphaned": "whoever was starting it is gone; its processes still run",
+    }[state]
+
+
+def _served(fleet: Fleet, profile: str) -> dict[str, str]:
+    """Plan key to the arms that a run would send there, in words."""
+    provider = FleetProvider(fleet, load_profile(profile))
+    arms: dict[str, list[str]] = {}
+    for arm in ARMS:
+        arms.setdefault(provider.plan(arm).key, []).append(arm.label)
+    return {key: _shared(labels) for key, labels in arms.items()}
+
+
+def _shared(arms: Sequence[str]) -> str:
+    if len(arms) == 1:
+        return f"serves {arms[0]}"
+    without = [label for label in arms if not arm_named(label).prefix_caching]
+    return f"serves {' and '.join(arms)}: {', '.join(without)} by a fresh cache_salt on every request"
+
+
+def _starts(fleet: Fleet, profile: str, there: Collection[str]) -> list[Plan]:
+    """One plan for each engine of the profile that is not there: arms that share one share its start."""
+    provider = FleetProvider(fleet, load_profile(profile))
+    plans = {plan.key: plan for plan in map(provider.plan, reversed(ARMS))}
+    return [plan for key, plan in reversed(plans.items()) if key not in there]
+
+
+def _pending(fleet: Fleet, profile: str, there: Collection[str]) -> list[Pending]:
+    return [
+        Pending(
+            profile=profile,
+            arm=plan.arm,
+            words=f"starting (of ~{fleet.expected_s(plan):.0f} s): its process has yet to begin",
+        )
+        for plan in _starts(fleet, profile, there)
+        if warm.is_warming(profile, plan.arm)
+    ]
+
+
+def _refused(fleet: Fleet, profile: str, there: Collection[str], now: datetime) -> list[Refused]:
+    arms = [plan.arm for plan in _starts(fleet, profile, there)]
+    words = warm.failures(profile, arms)
+    return [
+        Refused(profile=profile, arm=arm, words=said, ago=ago(now.timestamp() - _printed(profile, arm)))
+        for arm, said in words.items()
+    ]
+
+
+def _printed(profile: str, arm: str) -> float:
+    """When the start of this arm printed last, seconds since the epoch."""
+    return warm.log_of(profile, arm).stat().st_mtime

