@@ -20,8 +20,8 @@ from labkit.plots.log_axis import time_ticks
 from labkit.plots.rows import counted
 from labkit.plots.theme import MUTED, SURFACE, Mode, arm_color, arm_dash, arm_marker, arm_order
 
-SPREAD = 20.0
-"""Where the 99th percentile is this many times the 1st, the axis is logarithmic."""
+SPREAD = 6.0
+"""Where the largest time is this many times the 1st percentile, the axis is logarithmic."""
 FLOOR_S = 1e-4
 """On a logarithmic axis, which has no 0, chunks that came together are drawn this far apart."""
 _RUN_DASH = {"A": "solid", "B": "dash"}
@@ -88,14 +88,14 @@ def ecdf_figure(info: EcdfInfo, mode: Mode = "light") -> go.Figure:
 
 def _info(curves: Sequence[EcdfCurve], timed: Timed) -> EcdfInfo:
     values = np.array([second for curve in curves for second in curve.of.seconds if second > 0])
-    log = bool(values.size and np.percentile(values, 99) / np.percentile(values, 1) >= SPREAD)
+    log = bool(values.size and values.max() / np.percentile(values, 1) >= SPREAD)
     return EcdfInfo(caption=_caption(curves, timed, log), timed=timed, curves=tuple(curves), log=log)
 
 
 def _axis(info: EcdfInfo) -> dict[str, object]:
     if not info.log:
         return {"rangemode": "tozero"}
-    low = min(min(_shown(info, curve.of.seconds)) for curve in info.curves)
+    low = max(FLOOR_S, _begin(info.curves))
     high = max(curve.of.seconds[-1] for curve in info.curves)
     ticks, room = time_ticks(low, high), 0.03 * math.log10(high / low)
     return {
@@ -105,6 +105,11 @@ def _axis(info: EcdfInfo) -> dict[str, object]:
         "ticktext": [f"{tick:g}" for tick in ticks],
         "tickangle": 0,
     }
+
+
+def _begin(curves: Sequence[EcdfCurve]) -> float:
+    """Where the first 1 % of some curve is reached: what is shorter would take most of a logarithmic axis."""
+    return min(next(s for s, share in zip(c.of.seconds, c.of.shares, strict=True) if share >= 0.01) for c in curves)
 
 
 def _shown(info: EcdfInfo, values: Iterable[float]) -> list[float]:
@@ -146,12 +151,12 @@ def _caption(curves: Sequence[EcdfCurve], timed: Timed, log: bool) -> Caption:
     if not curves:
         return Caption(title=title, empty=f"No {what} was measured, so there is nothing to count.")
     lost = sum(curve.of.n_lost for curve in curves)
-    together = log and any(curve.of.seconds[0] < FLOOR_S for curve in curves)
+    cut = log and any(curve.of.seconds[0] < _begin(curves) for curve in curves)
     said = (
         f"Mark: half of all {what}s.",
         f"{counted(lost, 'request')} failed: sent, never answered." if lost else "",
-        f"Shorter than {seconds(FLOOR_S)} is drawn as that." if together else "",
         "Log scale." if log else "",
+        "The shortest 1 % lie left of it." if cut else "",
     )
     alt = "; ".join(f"{each.name}: half within {seconds(each.of.median)} (n {each.of.n:,})" for each in curves)
     return Caption(title=title, note=" ".join(filter(None, said)), alt=f"Share of {what}s by time. {alt}")

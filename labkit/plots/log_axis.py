@@ -11,7 +11,7 @@ _LADDERS: tuple[tuple[float, ...], ...] = (
     (1, 2, 5, 10, 20),
 )
 _WIDEST = (1.3, 3.2, 30.0)
-_APART = 0.13
+_APART = 0.16
 """Share of the axis that a tick's words need: those of five characters where a panel is 220 px wide."""
 _REACH = 20.0
 """How far an interval is drawn at least; a longer one runs out of the picture."""

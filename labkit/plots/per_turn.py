@@ -105,7 +105,7 @@ def _counts(lines: tuple[ArmLine, ...]) -> str:
     """n, once when it is the same for every arm."""
     if len({line.n for line in lines}) == 1:
         return f"n = {counted(lines[0].n, 'step')} per {'run' if lines[0].run else 'arm'}"
-    return "n = " + ", ".join(f"{line.n} {line.name}" for line in lines)
+    return "n = " + ", ".join(f"{line.n} {f'in run {line.run}' if line.run else line.arm}" for line in lines)
 
 
 def _ends(line: ArmLine) -> str:

@@ -15,19 +15,25 @@ import pandas as pd
 from labkit.analysis.distribution import Timed
 from labkit.analysis.effects import Gains, effects_and_gains
 from labkit.analysis.energy import group_joules
+from labkit.analysis.exponents import exponent_table
+from labkit.analysis.growth import growth_table
 from labkit.analysis.requests import METRICS
 from labkit.analysis.tables import is_finished
+from labkit.core.conditions import steps_of
 from labkit.core.records import Cache, RunState
 from labkit.experiments.dashboard.gain_words import Subject
 from labkit.experiments.dashboard.opened import Opened
 from labkit.experiments.dashboard.other_gains import drafters, solved_in_words
 from labkit.plots.ecdf import EcdfInfo, ecdf_info
+from labkit.plots.growth import GrowthInfo, growth_info
+from labkit.plots.growth import Measure as GrowthMeasure
 from labkit.plots.per_turn import Measure, PerTurnInfo, per_turn_info
 from labkit.plots.theme import arm_order
 
 Kind = Literal["layers", "drafters", "load", "agents", "one arm", "nothing"]
 """What a run can be asked: what layers gain, or why not that."""
 TIMED: tuple[Timed, ...] = ("ttft", "e2e", "itl")
+_TIMES_OF: dict[str, Timed] = {"ttft_s": "ttft", "itl_p99_s": "itl"}
 _MEASURES: tuple[Measure, ...] = ("ttft", "e2e")
 
 
@@ -66,6 +72,11 @@ class Curves:
     turns: tuple[PerTurnInfo, ...]
     times: tuple[EcdfInfo, ...]
 
+    def times_for(self, metric: str) -> list[EcdfInfo]:
+        """The distributions, that of this metric first."""
+        own = _TIMES_OF.get(metric, "e2e")
+        return sorted(self.times, key=lambda info: info.timed != own)
+
 
 def scope(run: Opened) -> Scope:
     """What of this run can be compared."""
@@ -94,9 +105,9 @@ def gains(run: Opened, cache: Cache, condition: str) -> Gains:
     return effects_and_gains(of.steps, of.chunks, joules, cache=cache, condition=condition)
 
 
-def metrics_of(table: pd.DataFrame) -> list[str]:
+def metrics_of(*tables: pd.DataFrame) -> list[str]:
     """The metrics on which anything was gained or lost, in the lab's order."""
-    there = set(table.loc[table["gain"].notna(), "metric"])
+    there = {metric for table in tables for metric in table.loc[table["gain"].notna(), "metric"]}
     return [metric for metric in METRICS if metric in there]
 
 
@@ -108,6 +119,15 @@ def curves(run: Opened, cache: Cache | None = None, condition: str | None = None
         turns=tuple(per_turn_info(steps, measure) for measure in _MEASURES),
         times=tuple(ecdf_info(chunks if timed == "itl" else steps, timed) for timed in TIMED),
     )
+
+
+def growth(run: Opened) -> tuple[GrowthInfo, ...]:
+    """How cost grows with the number of steps; empty where the run did not vary it."""
+    if not any(steps_of(str(condition)) for condition in run.counted["condition"].unique()):
+        return ()
+    table, exponents = growth_table(run.counted), exponent_table(run.counted)
+    measures: tuple[GrowthMeasure, ...] = ("prompt_computed", "e2e_s")
+    return tuple(growth_info(table, exponents, measure) for measure in measures)
 
 
 def _drawn(rows: pd.DataFrame, condition: str | None) -> pd.DataFrame:
