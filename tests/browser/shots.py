@@ -1,96 +1,51 @@
-"""Pictures of the dashboard as a browser shows it: wide and narrow, light and dark.
+"""Pictures of the dashboard as a browser shows it: every page, wide and narrow, light and dark.
 
-    python tests/browser/shots.py OUT --browser /usr/bin/chromium --on "Prefix caching" --on Speculation
+    python tests/browser/shots.py --page compare --on "Speculation"
 
-Needs playwright (not in the lock: only this script uses it) and an installed Chromium. The store and the fleet are
-those of the LABKIT_* variables: a picture shows real runs. A page that asks for anything outside this machine fails.
+They go to `screenshots/`. The store and the fleet are those of the LABKIT_* variables: a picture shows real runs. A
+page that asks for anything outside this machine, or has an error on its console, fails.
 """
 
 from __future__ import annotations
 
 import argparse
-import socket
-import subprocess
 import sys
-import time
-import urllib.error
-import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Browser, sync_playwright
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from browsing import SCREENSHOTS, SIZES, Tab, browser, served
 
-ROOT = Path(__file__).parents[2]
-SIZES = {"wide": (1280, 1900), "narrow": (420, 3600)}
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-SETTLED_MS = 3000
-
-
-@contextmanager
-def served(python: str) -> Iterator[str]:
-    """The app on a free port; its URL."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    url = f"http://127.0.0.1:{port}"
-    command = [python, "-m", "streamlit", "run", "app", f"--server.port={port}"]
-    server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
-    try:
-        wait_for(f"{url}/_stcore/health")
-        yield url
-    finally:
-        server.terminate()
-        server.wait()
-
-
-def wait_for(url: str, seconds: float = 60.0) -> None:
-    deadline = time.monotonic() + seconds
-    while True:
-        try:
-            urllib.request.urlopen(url).close()
-            return
-        except urllib.error.URLError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.3)
-
-
-def shoot(browser: Browser, url: str, size: str, mode: str, toggles: list[str], path: Path) -> list[str]:
-    """One picture; returns the addresses outside this machine that the page asked for."""
-    width, height = SIZES[size]
-    page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=mode)
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
-    page.goto(url)
-    page.get_by_role("heading", level=1).wait_for()
-    page.wait_for_timeout(SETTLED_MS)
-    for label in toggles:
-        page.get_by_text(label, exact=True).click()
-        page.wait_for_timeout(SETTLED_MS)
-    page.mouse.move(0, 0)
-    page.screenshot(path=path)
-    page.close()
-    return [address for address in asked if not address.startswith((url, "data:", "blob:"))]
+PAGES = ("", "compare", "layers", "trajectory", "engines", "capacity", "doctor", "export")
 
 
 def main() -> None:
-    """Take all pictures; exit 1 when the page asked for anything outside."""
+    """Take all pictures; exit 1 with what a page did that none may do."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("out", type=Path)
-    parser.add_argument("--browser", default="/usr/bin/chromium", help="path of the browser")
-    parser.add_argument("--python", default=sys.executable, help="the interpreter that has labkit and streamlit")
+    parser.add_argument(
+        "--page", action="append", help="a page's address, such as compare?run_id=...; all when left out"
+    )
     parser.add_argument("--on", action="append", default=[], help="label of a toggle to switch on first")
     given = parser.parse_args()
-    given.out.mkdir(parents=True, exist_ok=True)
-    outside: list[str] = []
-    with served(given.python) as url, sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=given.browser, args=FLAGS)
-        for mode in ("light", "dark"):
-            for size in SIZES:
-                outside += shoot(browser, url, size, mode, given.on, given.out / f"live-{mode}-{size}.png")
-        browser.close()
-    sys.exit(f"asked for: {', '.join(sorted(set(outside)))}" if outside else 0)
+    SCREENSHOTS.mkdir(exist_ok=True)
+    bad: list[str] = []
+    with served(SCREENSHOTS / "app.log", {}) as url, browser() as running:
+        for path in given.page or PAGES:
+            for mode in ("light", "dark"):
+                bad += [
+                    said for size in SIZES for said in shoot(Tab(running, url, mode, size), path, given.on, mode, size)
+                ]
+    sys.exit("\n".join(sorted(set(bad))) or 0)
+
+
+def shoot(tab: Tab, path: str, toggles: list[str], mode: str, size: str) -> list[str]:
+    """One picture; what the page did that none may do."""
+    page = tab.open(path)
+    for label in toggles:
+        page.get_by_text(label, exact=True).first.click()
+        tab.settle()
+    tab.shoot(f"{path.partition('?')[0] or 'live'}-{mode}-{size}")
+    tab.close()
+    return tab.errors + tab.outside
 
 
 if __name__ == "__main__":

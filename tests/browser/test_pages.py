@@ -1,0 +1,106 @@
+"""Every page in a real browser: light and dark, wide and narrow, by keyboard, and with nothing asked of the outside."""
+
+from __future__ import annotations
+
+import pytest
+from browsing import SIZES, Tab
+
+TITLES = {
+    "": "Live", "compare": "Compare", "layers": "Layers", "trajectory": "Trajectory", "engines": "Engines",
+    "capacity": "Capacity and cost", "doctor": "Doctor", "export": "Export",
+}  # fmt: skip
+RUN = "6cb346"
+INPUTS = {"button", "checkbox", "combobox", "radio", "searchbox", "slider", "spinbutton", "switch", "textbox"}
+MAIN = "[data-testid=stMain]"
+FOCUSABLE = """main => [...document.querySelectorAll('input, button, textarea, [role=slider]')]
+  .filter(e => document.querySelector(main).contains(e) && !e.disabled && e.tabIndex >= 0 && e.type != 'file')
+  .filter(e => e.getClientRects().length && getComputedStyle(e).visibility != 'hidden')
+  .filter(e => !(e.type == 'radio' && e.name && !e.checked))
+  .map((e, n) => (e.dataset.seen = String(n), e.outerHTML.slice(0, 160)))"""
+"""Marks what can be focused; of a group of radios, the Tab key stops at one."""
+
+
+def name(path: str) -> str:
+    """The page's name in a picture's; Live is where the app opens, at no path."""
+    return path or "live"
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_pages_are_drawn_without_an_error(chrome, app_url, mode, size):
+    seen = {}
+    for path, title in TITLES.items():
+        tab = Tab(chrome, app_url, mode, size)
+        page = tab.open(f"{path}?run_id={RUN}", title)
+        tab.shoot(f"{name(path)}-{mode}-{size}")
+        broken = page.get_by_test_id("stException").count()
+        across = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        seen[path] = [*tab.errors, *tab.outside, *(["an exception"] * broken), *(["too wide"] if across > 1 else [])]
+        tab.close()
+    assert {path: said for path, said in seen.items() if said} == {}
+
+
+def test_an_empty_store_says_what_to_do_next(chrome, empty_url):
+    for path, title in TITLES.items():
+        tab = Tab(chrome, empty_url)
+        page = tab.open(path, title)
+        tab.shoot(f"{name(path)}-empty")
+        assert page.get_by_test_id("stException").count() == 0
+        assert tab.errors + tab.outside == [], path
+        tab.close()
+
+
+def test_an_example_can_be_looked_at_before_anything_was_measured(chrome, empty_url):
+    tab = Tab(chrome, empty_url)
+    page = tab.open("compare", "Compare")
+    page.get_by_role("button", name="Show an example run").click()
+    page.get_by_text("not on this machine").first.wait_for()
+    assert f"quick-{RUN}" in page.url
+    page.reload()
+    page.get_by_text("not on this machine").first.wait_for()
+    tab.close()
+
+
+@pytest.mark.parametrize("path", TITLES, ids=name)
+def test_every_input_has_a_name(chrome, app_url, path):
+    tab = Tab(chrome, app_url)
+    page = tab.open(f"{path}?run_id={RUN}", TITLES[path])
+    session = page.context.new_cdp_session(page)
+    nodes = session.send("Accessibility.getFullAXTree")["nodes"]
+    inputs = [node for node in nodes if not node["ignored"] and node["role"].get("value") in INPUTS]
+    nameless = [node["role"]["value"] for node in inputs if not node.get("name", {}).get("value", "").strip()]
+    assert nameless == []
+    tab.close()
+
+
+@pytest.mark.parametrize("path", TITLES, ids=name)
+def test_every_input_is_reached_by_the_tab_key(chrome, app_url, path):
+    tab = Tab(chrome, app_url)
+    page = tab.open(f"{path}?run_id={RUN}", TITLES[path])
+    there = dict(enumerate(page.evaluate(FOCUSABLE, MAIN)))
+    page.evaluate("document.activeElement.blur()")
+    reached = set()
+    for _ in range(3 * len(there) + 40):
+        page.keyboard.press("Tab")
+        if (number := page.evaluate("document.activeElement?.dataset?.seen")) is not None:
+            reached.add(int(number))
+    assert [html for number, html in there.items() if number not in reached] == []
+    tab.close()
+
+
+def test_the_menu_holds_all_pages_on_a_wide_screen(chrome, app_url):
+    tab = Tab(chrome, app_url)
+    page = tab.open("", "Live")
+    for title in TITLES.values():
+        assert page.get_by_role("link", name=title, exact=True).first.is_visible(), title
+    page.get_by_role("link", name="Engines", exact=True).first.click()
+    page.get_by_role("heading", level=1).filter(has_text="Engines").wait_for()
+    tab.close()
+
+
+def test_a_run_that_does_not_exist_is_named_and_the_newest_is_shown(chrome, app_url):
+    tab = Tab(chrome, app_url)
+    page = tab.open("layers?run_id=no-such-run", "Layers")
+    page.get_by_text("no run is called 'no-such-run'").wait_for()
+    assert RUN in page.url
+    tab.close()

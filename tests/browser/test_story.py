@@ -1,0 +1,147 @@
+"""Somebody who never saw the dashboard measures what prefix caching is worth: real engine, real browser, one story.
+
+Ended by the test: the engines that the pages left warm, in a fleet of their own.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import time
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import browsing
+import pytest
+from browsing import Tab
+from playwright.sync_api import Page, expect
+
+from labkit.engines import weights
+from labkit.engines.fleet import Fleet
+from labkit.experiments import jobs
+from labkit.store.runs import RunStore
+
+pytestmark = [pytest.mark.engine, pytest.mark.timeout(600)]
+START_MS, LAPS_MS = 150_000, 180_000
+STEPS = 4
+
+
+@pytest.fixture(scope="module")
+def places(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("story")
+
+
+@pytest.fixture(scope="module")
+def url(places) -> Iterator[str]:
+    """The app with an empty store and a fleet of its own, and the model that everybody shares."""
+    weights.fetch()
+    runs, state = places / "runs", places / "state"
+    with browsing.served(places / "app.log", {"LABKIT_RUNS": str(runs), "LABKIT_STATE": str(state)}) as url:
+        yield url
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LABKIT_STATE", str(state))
+        for job in jobs.jobs():
+            jobs.cancel(job.id)
+        Fleet().down()
+
+
+def toggle(page: Page, label: str) -> None:
+    """Flip a layer. The switch itself is hidden below what is drawn of it."""
+    page.get_by_text(label, exact=True).first.click()
+
+
+def until(what, happened, seconds: float = 60.0) -> None:
+    """Wait for something that no page shows."""
+    deadline = time.monotonic() + seconds
+    while not happened():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.5)
+
+
+def test_the_whole_story(chrome, url, places):
+    store = RunStore(places / "runs")
+    tab = Tab(chrome, url)
+    page = tab.open(title="Live")
+    expect(page.get_by_text("No run yet.")).to_be_visible()
+
+    first = measure_prefix_caching(tab, store)
+    tab.shoot("story-1-measured")
+    second = flip_and_repeat_with_a_reload_and_a_second_tab(chrome, tab, store, first)
+    tab.shoot("story-2-repeated")
+    name_the_effect(tab, first)
+    tab.shoot("story-3-compared")
+    archive = take_away(tab, first, places)
+    tab.shoot("story-4-exported")
+
+    steps = store.open(first).steps()
+    assert set(steps.loc[~steps["warmup"], "arm"]) == {"base", "prefix"}
+    assert second != first
+    assert any(name.endswith(".csv") for name in archive.namelist())
+    assert tab.errors + tab.outside == []
+
+
+def measure_prefix_caching(tab: Tab, store: RunStore) -> str:
+    """Toggles, Run, and the plots that appear while it goes on; id of the run."""
+    page = tab.page
+    toggle(page, "Speculation")
+    expect(page.get_by_text("prefix+spec", exact=True).first).to_be_visible()
+    toggle(page, "Speculation")
+    page.get_by_text("What is run", exact=True).click()
+    steps = page.get_by_role("slider", name="Steps")
+    while int(steps.get_attribute("aria-valuenow")) > STEPS:
+        steps.press("ArrowLeft")
+    page.get_by_role("combobox", name=re.compile("Laps")).click()
+    page.get_by_role("option", name="3 laps").click()
+    tab.settle()
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.get_by_role("button", name="Stop")).to_be_enabled()
+    page.get_by_role("img", name=re.compile("lane|arm", re.I)).first.wait_for(timeout=START_MS)
+    tab.shoot("story-0-running")
+    until_ended(page)
+    return store.list()[0].id
+
+
+def until_ended(page: Page) -> None:
+    """The run that goes on has ended: Run can be pressed again."""
+    expect(page.get_by_role("button", name="Run", exact=True)).to_be_enabled(timeout=LAPS_MS)
+
+
+def flip_and_repeat_with_a_reload_and_a_second_tab(chrome, tab: Tab, store: RunStore, first: str) -> str:
+    """The same steps under base, steered back to prefix caching while they go on; nothing is lost by a reload."""
+    page = tab.page
+    toggle(page, "Prefix caching")
+    page.get_by_role("button", name="Repeat these steps under base").click()
+    until("the second run", lambda: len(store.list()) == 2)
+    second = store.list()[0].id
+    until("a step of it", lambda: len(store.open(second).steps()) > 1, 120)
+    toggle(page, "Prefix caching")
+    until("a step after the toggle", lambda: "prefix" in set(store.open(second).steps()["arm"]))
+    [switch] = [event for event in store.open(second).events() if event["type"] == "switch"][:1]
+    assert switch["waited_s"] < 2
+
+    page.reload()
+    other = Tab(chrome, tab.url)
+    for each in (tab, other):
+        each.page.goto(f"{tab.url}/?run_id={second}") if each is other else None
+        expect(each.page.get_by_role("combobox", name=re.compile("Run")).first).to_be_visible()
+        expect(each.page.get_by_text(second.rsplit("-", 1)[-1]).first).to_be_visible()
+    other.shoot("story-second-tab")
+    other.close()
+    until_ended(page)
+    return second
+
+
+def name_the_effect(tab: Tab, run: str) -> None:
+    """The Compare page says in words what prefix caching did."""
+    page = tab.open(f"compare?run_id={run}", "Compare")
+    said = page.get_by_text(re.compile(r"prefix caching", re.I)).first
+    expect(said).to_contain_text(re.compile(r"\d[.,]\d+ times|%"))
+
+
+def take_away(tab: Tab, run: str, places: Path) -> zipfile.ZipFile:
+    """An export, downloaded and read."""
+    page = tab.open(f"export?run_id={run}", "Export")
+    with page.expect_download(timeout=60_000) as waiting:
+        page.get_by_role("button", name=re.compile("Download")).first.click()
+    return zipfile.ZipFile(io.BytesIO(Path(waiting.value.path()).read_bytes()))
