@@ -76,7 +76,7 @@ def replayed(
         for turn in range(1, turns + 1):
             step = source.steps[turn - 1]
             message = ELSE if (arm, turn) in other else step.reply
-            write(writer, arm, turn, message, texts=texts, recording="talk", **{**_tool(step), **changes})
+            write(writer, arm, turn, message, texts=texts, recording="talk", **{**_of(step), **changes})
     writer.finish(state)  # type: ignore[arg-type]
     return writer.id
 
@@ -86,7 +86,7 @@ def write(run: RunWriter, arm: str, turn: int, message: Message | None, *, texts
     said: dict[str, Any] = {"text_sha256": said_sha256(message) if message else None}
     if "spec" in arm:
         said |= {"drafts": 5, "drafted_tokens": 20, "accepted_tokens": 15}
-    made = synthetic.step(arm, turn, t=10.0 * turn, run=run.id, agent="0", **{**said, **values})
+    made = synthetic.step(arm, turn, t=10.0 * turn, run=run.id, **{"agent": "0", **said, **values})
     run.step(made, chunks(made), {"reply": message} if texts and message else None)
 
 
@@ -98,5 +98,5 @@ def chunks(of: StepRecord) -> list[ChunkRecord]:
     return [replace(each, tokens=size) for each, size in zip(synthetic.chunks(of), sizes, strict=False)]
 
 
-def _tool(step: RecordedStep) -> dict[str, Any]:
-    return {"tool_name": step.tool_name, "tool_s": step.tool_s, "tool_bytes": step.tool_bytes}
+def _of(step: RecordedStep) -> dict[str, Any]:
+    return {"kind": step.kind, "tool_name": step.tool_name, "tool_s": step.tool_s, "tool_bytes": step.tool_bytes}
