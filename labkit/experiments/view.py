@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from labkit.analysis.arms import arm_table
+from labkit.core.arms import ARMS
 from labkit.core.progress import Progress
 from labkit.core.records import RunInfo
 from labkit.experiments.compared import Part, parts
@@ -58,7 +59,8 @@ class RunView:
         n = int(rows["n_steps"].sum())
         steps = f"{n} {'step' if n == 1 else 'steps'} measured, {rows['n_failed'].sum()} failed"
         what = recordings_in_words(asked) or asked.get("task") or self.info.experiment
-        return f"{what} under {', '.join(self.arms)}: {steps}"
+        under = ", ".join(self.arms or [arm.label for arm in ARMS if (self.steps["arm"] == arm.label).any()])
+        return f"{what} under {under}: {steps}" if under else f"{what}: {steps}"
 
     def table(self) -> pd.DataFrame:
         """One row per arm, as labkit.analysis.arms.arm_table has it: of the cold passes, where there are any."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from labkit.analysis.capacity import MIN_SENT, CapacityRow, capacity_of
 from labkit.analysis.concurrency import windows
-from labkit.analysis.format import missing
+from labkit.analysis.format import missing, percent, plain, seconds
 from labkit.analysis.goodput import GoodputRow, goodput_of
 from labkit.analysis.served import Served, served
 from labkit.analysis.slo import Slo
@@ -29,6 +29,20 @@ PACE_S = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.7
 """What the sliders offer beside what the run itself was asked about."""
 
 
+LEVELS = (
+    "arm",
+    "agents at once",
+    "kept / sent",
+    "share",
+    "95 % interval",
+    "TTFT p90",
+    "ITL p99",
+    "kept per s",
+    "holds",
+)
+"""Columns of the table of levels."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ArmAnswer:
     """One arm under one objective. `tile`: the number alone; `doubt`: why it is too few to tell, or empty."""
@@ -42,11 +56,11 @@ class ArmAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class CapacityView:
-    """What the page says of one objective. `levels`: in the lab's order of arms, then by agents."""
+    """What the page says of one objective. `cells`: text by LEVELS, arms in the lab's order, then by agents."""
 
     sentence: str
     answers: tuple[ArmAnswer, ...]
-    levels: tuple[GoodputRow, ...]
+    cells: tuple[tuple[str, ...], ...]
     info: CapacityInfo
 
 
@@ -86,8 +100,23 @@ def answered(load: Served, slo: Slo) -> CapacityView:
     return CapacityView(
         sentence=headline([answer.found for answer in answers], of_level, slo),
         answers=answers,
-        levels=of_level,
+        cells=tuple(map(_cells, of_level)),
         info=capacity_info(levels, found, slo),
+    )
+
+
+def _cells(row: GoodputRow) -> tuple[str, ...]:
+    failed = f" ({row.n_failed} failed)" if row.n_failed else ""
+    return (
+        row.arm,
+        f"{row.agents}",
+        f"{row.n_good} / {row.n_sent}{failed}",
+        percent(row.attainment),
+        f"{percent(row.low)} to {percent(row.high)}",
+        seconds(row.ttft_p90_s),
+        seconds(row.itl_p99_s),
+        plain(row.good_per_s),
+        "yes" if row.holds else "no",
     )
 
 
@@ -105,7 +134,8 @@ def _known(row: dict[object, object]) -> dict[str, object]:
 
 
 def _answer(found: CapacityRow, levels: tuple[GoodputRow, ...]) -> ArmAnswer:
-    tile = f"≥ {found.agents}" if found.at_least else "< 1" if found.agents == 0 else f"{found.agents}"
+    count = f"≥ {found.agents}" if found.at_least else f"{found.agents}" if found.agents else "< 1"
+    tile = f"{count} agent{'s' * (count not in ('1', '< 1'))}"
     return ArmAnswer(arm=found.arm, tile=tile, words=kept_by(found, levels), doubt=_doubt(found, levels), found=found)
 
 

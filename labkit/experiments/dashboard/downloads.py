@@ -11,11 +11,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from labkit.core.errors import LabError
 from labkit.core.records import RunInfo
 from labkit.experiments.dashboard.opened import Opened
 from labkit.store.exports import FOLDER, FORMATS
-from labkit.store.runs import Run, RunStore
 
 REPORT = "report"
 REPORT_MB = 5.1
@@ -23,7 +21,7 @@ REPORT_MB = 5.1
 
 
 class Offer(NamedTuple):
-    """A format; `reads`: what reads it. `ratio`: size of its files over that of the run's events; `packed`: the same when they are zipped."""
+    """A format; `reads`: what reads it. `ratio`: its bytes over those of the run's events; `packed`: zipped."""
 
     name: str
     label: str
@@ -112,11 +110,3 @@ def _commands(run: str, formats: Sequence[str]) -> list[str]:
 
 def _export(run: str, fmt: str) -> str:
     return shlex.join(["labkit", "export", run, "--format", fmt])
-
-
-def open_all(ids: Sequence[str]) -> list[Run]:
-    """The runs. Raises UnknownName, RunUnreadable; LabError when none is named."""
-    if not ids:
-        raise LabError("No run is chosen.", "Choose one or several above.")
-    store = RunStore()
-    return [store.open(run) for run in ids]

@@ -16,12 +16,12 @@ from typing import NamedTuple
 
 from labkit.core.errors import LabError
 from labkit.core.progress import OnProgress, Progress
-from labkit.experiments.dashboard.downloads import REPORT, open_all
+from labkit.experiments.dashboard.downloads import REPORT
 from labkit.experiments.exported import tables_of
 from labkit.experiments.report import write_report
 from labkit.store.exports import export
 from labkit.store.exports.folder import STORED
-from labkit.store.runs import Run
+from labkit.store.runs import Run, RunStore
 
 MIMES = {".zip": "application/zip", ".json": "application/json", ".html": "text/html", ".jsonl": "application/jsonl"}
 
@@ -33,15 +33,15 @@ class _GivenUp(Exception):
 class Packing:
     """The making of a download; begins at once. Safe to look at from any thread."""
 
-    def __init__(self, ids: Sequence[str], formats: Sequence[str]) -> None:
-        """`ids`: of runs in the store; `formats`: names of `downloads.OFFERS`."""
+    def __init__(self, names: Sequence[str], formats: Sequence[str]) -> None:
+        """`names`: what opens the runs; `formats`: names of `downloads.OFFERS`. One of each at least."""
         self._folder = Path(tempfile.mkdtemp(prefix="labkit-export-"))
         weakref.finalize(self, shutil.rmtree, self._folder, True)
         self._given_up = False
         self.progress = Progress(stage="export", message="opening the run")
         self.file: Path | None = None
         self.error = ""
-        self._thread = threading.Thread(target=self._work, args=(tuple(ids), tuple(formats)), daemon=True)
+        self._thread = threading.Thread(target=self._work, args=(tuple(names), tuple(formats)), daemon=True)
         self._thread.start()
 
     @property
@@ -64,6 +64,11 @@ class Packing:
             raise LabError("The export was removed meanwhile.", "Prepare it again.") from error
 
     @property
+    def size(self) -> int:
+        """Bytes of the file; 0 while there is none."""
+        return self.file.stat().st_size if self.file else 0
+
+    @property
     def mime(self) -> str:
         return MIMES.get(self.file.suffix, "application/octet-stream") if self.file else ""
 
@@ -74,9 +79,10 @@ class Packing:
         if not self._thread.is_alive():
             shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _work(self, ids: tuple[str, ...], formats: tuple[str, ...]) -> None:
+    def _work(self, names: tuple[str, ...], formats: tuple[str, ...]) -> None:
         try:
-            self.file = pack(open_all(ids), formats, self._folder, self._said)
+            store = RunStore()
+            self.file = pack([store.open(name) for name in names], formats, self._folder, self._said)
         except _GivenUp:
             pass
         except LabError as error:
