@@ -1,36 +1,54 @@
-"""Toggle a layer, replay the same requests under that arm and under base, and see what it was worth."""
+"""Toggle a layer, send the same requests under that arm and under base, and see at once what it was worth."""
 
 import streamlit as st
+from labkit.core.arms import Arm, arm_named
 from labkit.core.errors import LabError
 from labkit.experiments import jobs, live, warm
 from labkit.experiments.arm_state import ArmState, busy_words
 from labkit.experiments.jobs import JobStatus
 from labkit.experiments.live import Choice
-from labkit.experiments.view import RunView
-from labkit.plots.acceptance import acceptance_by_kind_figure, acceptance_by_kind_info
-from labkit.plots.arms_overview import arms_overview_figure, arms_overview_info
-from labkit.plots.per_turn import per_turn_figure, per_turn_info
-from labkit.plots.tokens_per_turn import tokens_per_turn_figure, tokens_per_turn_info
-from labkit.plots.wall_ledger import wall_ledger_figure, wall_ledger_info
 
 import loaders
+import loaders.live as live_loaders
 import widgets
+import widgets.live as inputs
+import widgets.live_view as live_view
+from widgets.runs import pick_run, show_newest
 
 NO_RECORDING = "No recording is there to replay. Make one: `labkit record --help`."
 NO_RUN = (
-    "No run yet. Switch on the layers that you are curious about and press **Run**: the same recorded requests go to "
-    "that arm and to base, one after the other, and the figures appear here while they are measured."
+    "No run yet. Press **Run**: a few steps of a real agent go to base and then to the arm that is toggled above, and "
+    "what the layer was worth stands here in words, while it is measured and afterwards."
 )
+FIRST = Arm(prefix_caching=True)
+"""What the toggles begin with: the layer whose effect is seen soonest."""
 
 
 def start(choice: Choice) -> None:
     """Start the job; what is wrong with the question is kept, to be shown by the button."""
+    attempt(lambda: live.start(choice))
+
+
+def flip(run_id: str, arm: Arm) -> None:
+    """Ask the run's own question again, under this arm alone."""
+    attempt(lambda: live.flip_and_repeat(run_id, arm))
+
+
+def attempt(begin) -> None:
+    """Begin a job whose run is then the one that is shown."""
     st.session_state["refusal"] = ""
-    st.session_state.pop("shown", None)
     try:
-        live.start(choice)
+        begin()
+        show_newest()
     except LabError as error:
         st.session_state["refusal"] = str(error)
+
+
+def steer() -> None:
+    """A toggle was flipped: a live run that goes on takes it for the next step."""
+    job = loaders.newest_job()
+    if live.can_steer(job):
+        live.steer(job.job.id, inputs.chosen_arm())
 
 
 def stop(job: JobStatus) -> None:
@@ -39,19 +57,20 @@ def stop(job: JobStatus) -> None:
 
 
 @st.fragment(run_every="2s")
-def engines(choice: Choice, refused: dict[str, str], active: bool, busy: str) -> None:
+def engines(choice: Choice, refused: dict[str, str], job: JobStatus | None, busy: str) -> None:
     """The truth about the engines of the chosen arms, looked up anew; start one ahead of a run, or end them all.
 
     `busy`: what the page's Run button was drawn with; when it is no longer so, the page is drawn anew.
     """
-    states = loaders.states(choice.profile, choice.arms, refused)
+    active = live.is_active(job)
+    states = live_loaders.states(choice, refused, job)
     if not active and busy_words(states) != busy:
         st.rerun()
-    for state in states:
-        widgets.arm_state(state)
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, vertical_alignment="center"):
+        inputs.arm_states(states)
         start_engine(choice, states[-1], active)
         end_engines(active)
+    st.caption(" ".join(filter(None, [live_loaders.one_flip_away(choice, refused, job), *inputs.how(states)])))
 
 
 def start_engine(choice: Choice, state: ArmState, active: bool) -> None:
@@ -73,14 +92,13 @@ def end_engines(active: bool) -> None:
 def buttons(choice: Choice, job: JobStatus | None, busy: str) -> None:
     """Run and Stop; one run at a time, and none on an engine that somebody holds."""
     active = live.is_active(job)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.button("Run", key="run", type="primary", disabled=active or bool(busy), on_click=start, args=(choice,))
-        st.button("Stop", key="stop", disabled=not active, on_click=stop, args=(job,))
-        if busy and not active:
-            st.caption(f"Run waits: {busy}.")
-    if words := st.session_state.get("refusal"):
-        st.error(words)
-    st.caption(f"The same from a terminal: `{choice.command()}`")
+    st.button(
+        "Run", key="run", type="primary", icon=":material/play_arrow:", disabled=active or bool(busy),
+        on_click=start, args=(choice,),
+    )  # fmt: skip
+    st.button("Stop", key="stop", icon=":material/stop:", disabled=not active, on_click=stop, args=(job,))
+    if busy and not active:
+        st.caption(f"Run waits: {busy}.")
 
 
 @st.fragment(run_every="1s")
@@ -91,60 +109,51 @@ def starting() -> None:
     widgets.progress(None)
 
 
-@st.fragment(run_every="1s")
-def follow(run_id: str) -> None:
-    """A run that goes on; the page is drawn anew when it has ended."""
-    shown = loaders.run_view(run_id)
-    if not shown.live:
-        st.rerun()
-    widgets.progress(shown.progress)
-    results(shown)
-
-
-def results(shown: RunView) -> None:
-    """What a run has measured so far."""
-    steps, drafts = shown.steps, acceptance_by_kind_info(shown.steps)
-    left, right = st.columns(2)
-    with left:
-        widgets.figure(arms_overview_info(shown.table(), shown.arms), arms_overview_figure, "overview")
-        widgets.figure(per_turn_info(steps, "ttft"), per_turn_figure, "ttft")
-        widgets.figure(tokens_per_turn_info(steps, shown.arms[-1]), tokens_per_turn_figure, "tokens")
-    with right:
-        widgets.figure(wall_ledger_info(steps), wall_ledger_figure, "ledger")
-        widgets.figure(per_turn_info(steps, "e2e"), per_turn_figure, "e2e")
-        if drafts.rates:
-            widgets.figure(drafts, acceptance_by_kind_figure, "acceptance")
-    widgets.arm_table(shown)
-
-
-def picked_run() -> str | None:
-    """The run to show: the newest unless another is picked; None while there is none."""
-    labels = loaders.run_labels()
-    if not labels:
-        st.info(NO_RUN, icon=":material/lightbulb:")
-        return None
-    return st.selectbox("Run", list(labels), key="shown", format_func=labels.__getitem__, help="Newest first.")
-
-
-def runs(job: JobStatus | None) -> None:
+def runs(job: JobStatus | None, arm: Arm) -> None:
     """The job that starts, the run that goes on, or a run that has ended."""
     if live.is_starting(job):
         starting()
         return
-    run_id = picked_run()
+    run_id = pick_run(NO_RUN)
     if live.failed_early(job, run_id):
         widgets.failed_job(job)
-    if run_id is not None:
-        show(loaders.run_view(run_id))
+    if run_id is None:
+        return
+    if job and job.run and live.is_active(job) and job.run.id != loaders.opened(run_id).id:
+        st.button("Show the run that goes on", key="show_active", on_click=show_newest)
+    live_view.show(run_id, arm, flip)
 
 
-def show(run: RunView) -> None:
-    """One run, followed while it goes on."""
-    if run.live:
-        follow(run.info.id)
-    else:
-        widgets.run_state(run)
-        results(run)
+def first_arm(job: JobStatus | None) -> Arm:
+    """What the toggles begin with: the arm of the run that goes on, else prefix caching."""
+    if not live.can_steer(job) or job is None or job.run is None:
+        return FIRST
+    said = live_loaders.wish_of(job.run.id)
+    return arm_named(said.arm) if said else FIRST
+
+
+def controls(job: JobStatus | None, recordings: list[str]) -> Choice:
+    """Toggles and buttons in one row, the arms' states below, what is run folded away."""
+    inputs.set_toggles(first_arm(job))
+    with st.container(border=True):
+        row = st.container(horizontal=True, vertical_alignment="center", gap="medium")
+        with row:
+            arm = inputs.choose_arm(steer)
+        states = st.container()
+        with st.expander("What is run", icon=":material/tune:"):
+            choice = inputs.choose(arm, recordings)
+            st.caption("The same from a terminal:")
+            st.code(choice.command(), language="bash", wrap_lines=True)
+        refused = loaders.refused(choice.profile, choice.arms)
+        busy = busy_words(live_loaders.states(choice, refused, job))
+        with row:
+            buttons(choice, job, busy)
+        with states:
+            st.caption(inputs.in_words(choice))
+            engines(choice, refused, job, busy)
+        if words := st.session_state.get("refusal"):
+            st.error(words)
+    return choice
 
 
 def page() -> None:
@@ -153,13 +162,8 @@ def page() -> None:
     if not recordings:
         st.warning(NO_RECORDING, icon=":material/movie:")
         return
-    with st.container(border=True):
-        choice = widgets.choose(recordings)
-        refused = loaders.refused(choice.profile, choice.arms)
-        busy = busy_words(loaders.states(choice.profile, choice.arms, refused))
-        engines(choice, refused, live.is_active(job), busy)
-        buttons(choice, job, busy)
-    runs(job)
+    choice = controls(job, recordings)
+    runs(job, choice.arm)
 
 
 page()

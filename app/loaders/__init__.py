@@ -9,7 +9,8 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import streamlit as st
 from labkit.engines.fleet import Fleet
 from labkit.engines.profiles import list_profiles
-from labkit.experiments import live, warm
+from labkit.experiments import live as live_runs
+from labkit.experiments import warm
 from labkit.experiments.arm_state import ArmState, arm_states
 from labkit.experiments.catalogue import QUICK_RECORDING
 from labkit.experiments.dashboard import picker
@@ -69,7 +70,7 @@ def refused(profile: str, arms: tuple[str, ...]) -> dict[str, str]:
 
 def newest_job() -> JobStatus | None:
     """The job that was started last; not cached: it is polled."""
-    return live.newest_job()
+    return live_runs.newest_job()
 
 
 def run_labels() -> dict[str, str]:

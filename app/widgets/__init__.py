@@ -7,17 +7,13 @@ from typing import Any
 
 import streamlit as st
 from labkit.analysis.arms import ArmRow
-from labkit.core.arms import BASE, Arm
 from labkit.core.columns import columns_of
 from labkit.core.progress import Progress
 from labkit.experiments.arm_state import ArmState
 from labkit.experiments.jobs import JobStatus
-from labkit.experiments.live import Choice
 from labkit.experiments.view import RunView
 from labkit.experiments.waiting import in_words
 from labkit.plots.theme import Mode
-
-import loaders
 
 LOOKS = {
     "warm": (":material/check_circle:", "green"),
@@ -45,46 +41,6 @@ COLUMNS = {
 }
 """Column to its label, format and width in px; all widths together fit a screen of 1280 px."""
 IN_MS = ["itl_p50_s", "tpot_p50_s"]
-
-
-def choose_where(recordings: list[str]) -> tuple[str, str]:
-    """Profile and recording."""
-    left, right = st.columns(2)
-    profile = left.selectbox("Profile", loaders.profiles(), key="profile", help="Machine, model and engine choices.")
-    recording = right.selectbox("Recording", recordings, key="recording", help="The requests that every arm replays.")
-    return profile, recording
-
-
-def choose_arm() -> Arm:
-    """The three layers."""
-    one, two, three = st.columns(3)
-    return Arm(
-        prefix_caching=one.toggle("Prefix caching", key="prefix_caching", help="Reuse the KV blocks of a seen prefix."),
-        pd_split=two.toggle(
-            "Prefill/decode split", key="pd_split", help="Prefill and decode in processes of their own."
-        ),
-        speculation=three.toggle("Speculation", key="speculation", help="Draft tokens cheaply, verify them together."),
-    )
-
-
-def choose(recordings: list[str]) -> Choice:
-    """All inputs of a live comparison."""
-    profile, recording = choose_where(recordings)
-    arm = choose_arm()
-    left, right = st.columns([2, 1], vertical_alignment="bottom")
-    most = loaders.turns_of(recording)
-    steps = left.slider("Steps", 1, max(most, 2), min(8, most), key="steps", help="The first steps of the recording.")
-    with right:
-        compare = choose_compare(arm)
-    return Choice(profile=profile, recording=recording, arm=arm, steps=min(steps, most), compare=compare)
-
-
-def choose_compare(arm: Arm) -> bool:
-    """Whether base is measured, too; there is nothing to choose when base is the arm."""
-    words, why = "Measure base, too", "A ratio needs base on the same steps."
-    if arm == BASE:
-        return st.checkbox(words, value=False, disabled=True, key="compare_base", help="The arm is base already.")
-    return st.checkbox(words, value=True, key="compare", help=why)
 
 
 def arm_state(state: ArmState) -> None:
@@ -127,8 +83,10 @@ def figure(info: Any, draw: Callable[[Any, Mode], Any], key: str) -> None:
     st.plotly_chart(draw(info, mode), theme=None, key=key, alt=words, config={"displayModeBar": False})
 
 
-def arm_table(shown: RunView) -> None:
-    """Every arm's numbers; the column's meaning is its help, a dash is "not measured"."""
+def arm_table(table: Any) -> None:
+    """Every arm's numbers, as labkit.analysis.arms.arm_table has them; a column's meaning is its help, a dash is "not
+    measured".
+    """
     meanings = {column.name: column.meaning for column in columns_of(ArmRow)}
     config = {
         name: st.column_config.Column(label, help=meanings[name], width=width)
@@ -136,7 +94,7 @@ def arm_table(shown: RunView) -> None:
         else st.column_config.NumberColumn(label, help=meanings[name], format=form, width=width)
         for name, (label, form, width) in COLUMNS.items()
     }
-    table = shown.table()[list(COLUMNS)]
+    table = table[list(COLUMNS)]
     st.dataframe(
         table.assign(**{name: table[name] * 1000 for name in IN_MS}),
         column_config=config,

@@ -1,0 +1,136 @@
+"""What the Live page shows of a run: its finding, lanes, tiles and figures, each worked out once for each state."""
+
+from __future__ import annotations
+
+import pandas as pd
+from labkit.agents.tasks import list_tasks
+from labkit.core.errors import LabError
+from labkit.experiments import live
+from labkit.experiments.arm_state import ArmState
+from labkit.experiments.dashboard import own_arms, wish
+from labkit.experiments.dashboard.finding import Finding, findings
+from labkit.experiments.dashboard.lane_clock import Clock
+from labkit.experiments.dashboard.lanes import Window, lanes
+from labkit.experiments.dashboard.lanes_beside import side_by_side
+from labkit.experiments.dashboard.opened import Opened
+from labkit.experiments.dashboard.tiles import Tiles, tiles
+from labkit.experiments.jobs import JobStatus
+from labkit.experiments.live import Choice
+from labkit.plots.acceptance import AcceptanceInfo, acceptance_by_kind_info
+from labkit.plots.arms_overview import ArmsOverviewInfo, arms_overview_info
+from labkit.plots.lane_records import LanesInfo
+from labkit.plots.per_turn import Measure, PerTurnInfo, per_turn_info
+from labkit.plots.tokens_per_turn import TokensPerTurnInfo, tokens_per_turn_info
+from labkit.plots.wall_ledger import WallLedgerInfo, wall_ledger_info
+
+import loaders
+
+
+def tasks() -> list[str]:
+    """The tasks that live agents can work at."""
+    return list_tasks()
+
+
+def beside(run_id: str) -> str | None:
+    """The run that this one repeats under another arm, if it can still be read."""
+    other = loaders.opened(run_id).info.asked.get("beside")
+    try:
+        return loaders.opened(str(other)).id if other else None
+    except LabError:
+        return None
+
+
+def findings_of(run_id: str) -> tuple[Finding, ...]:
+    """In words, the newest arm first."""
+    other = beside(run_id)
+    return findings(loaders.opened(run_id), loaders.opened(other)) if other else _findings(run_id)
+
+
+def tiles_of(run_id: str) -> Tiles:
+    """Of the newest arm, beside the arm before."""
+    other = beside(run_id)
+    return tiles(loaders.opened(run_id), loaders.opened(other)) if other else _tiles(run_id)
+
+
+def lanes_of(run_id: str, clock: Clock, window: Window | None = None) -> LanesInfo:
+    """Swim lanes; those of the run that this one repeats above its own."""
+    own, other = _lanes(run_id, clock, window), beside(run_id)
+    if other is None:
+        return own
+    return side_by_side(_lanes(other, clock, window), own, (other.rsplit("-", 1)[-1], run_id.rsplit("-", 1)[-1]))
+
+
+def seconds_of(run_id: str, clock: Clock) -> float:
+    """How long the lanes are; of two runs, the longer one's."""
+    return lanes_of(run_id, clock).end
+
+
+def states(choice: Choice, refused: dict[str, str], job: JobStatus | None) -> list[ArmState]:
+    """What may be said of the engines of the arms that were chosen; of those that the running job holds: warm."""
+    return _seen_by(job, loaders.states(choice.profile, choice.arms, refused))
+
+
+def one_flip_away(choice: Choice, refused: dict[str, str], job: JobStatus | None) -> str:
+    """What each toggle leads to: the states of the arms that differ from the chosen one in a single layer."""
+    arms = tuple(arm for arm in own_arms.flips(choice.arm) if arm not in choice.arms)
+    return own_arms.one_flip_away(_seen_by(job, loaders.states(choice.profile, arms, refused)))
+
+
+def _seen_by(job: JobStatus | None, states: list[ArmState]) -> list[ArmState]:
+    run_id = job.run.id if job and job.run and live.is_active(job) else ""
+    return own_arms.as_its_run_sees(states, run_id)
+
+
+def can_repeat(run_id: str) -> bool:
+    """Whether the run asked a question that can be asked once more under another arm."""
+    return own_arms.can_repeat(loaders.opened(run_id).info)
+
+
+def is_busy() -> bool:
+    """Whether a job goes on: one at a time is enough for one machine."""
+    return live.is_active(loaders.newest_job())
+
+
+def wish_of(run_id: str) -> wish.Wish | None:
+    """Where the next steps of a run that goes on will go."""
+    return wish.wish(loaders.opened(run_id).events)
+
+
+def newest_arm(run_id: str) -> str:
+    """The arm that served last, or was asked for last."""
+    return own_arms.newest_arm(loaders.opened(run_id))
+
+
+def _overview(opened: Opened) -> ArmsOverviewInfo:
+    return arms_overview_info(opened.arm_table, opened.view.arms)
+
+
+def _tokens(opened: Opened) -> TokensPerTurnInfo:
+    return tokens_per_turn_info(opened.steps, own_arms.newest_arm(opened))
+
+
+def _per_turn(opened: Opened, measure: Measure) -> PerTurnInfo:
+    return per_turn_info(opened.steps, measure)
+
+
+def _ledger(opened: Opened) -> WallLedgerInfo:
+    return wall_ledger_info(opened.steps)
+
+
+def _drafts(opened: Opened) -> AcceptanceInfo:
+    return acceptance_by_kind_info(opened.steps)
+
+
+def _arms(opened: Opened) -> pd.DataFrame:
+    return opened.arm_table
+
+
+_findings = loaders.per_run(findings)
+_tiles = loaders.per_run(tiles)
+_lanes = loaders.per_run(lanes)
+overview = loaders.per_run(_overview)
+tokens = loaders.per_run(_tokens)
+per_turn = loaders.per_run(_per_turn)
+ledger = loaders.per_run(_ledger)
+drafts = loaders.per_run(_drafts)
+arms = loaders.per_run(_arms)

@@ -1,0 +1,46 @@
+"""Which arms a run is about, and what a toggle may say of engines that the run itself holds."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+from labkit.analysis.tables import measured
+from labkit.core.arms import LAYERS, Arm
+from labkit.core.records import RunInfo
+from labkit.experiments.arm_state import ArmState
+from labkit.experiments.dashboard.opened import Opened
+
+
+def newest_arm(opened: Opened) -> str:
+    """The arm of the step that was sent last, else the last one that was asked for; empty where there is neither."""
+    steps = measured(opened.steps)
+    if len(steps):
+        return str(steps.sort_values("t_send")["arm"].iloc[-1])
+    return (opened.view.arms or [""])[-1]
+
+
+def as_its_run_sees(states: Sequence[ArmState], run_id: str) -> list[ArmState]:
+    """An engine that this run holds is busy for everybody else; for a toggle of this very run it is warm."""
+    return [
+        dataclasses.replace(state, kind="warm", words="warm (held by this run)")
+        if state.kind == "busy" and run_id and run_id in state.words
+        else state
+        for state in states
+    ]
+
+
+def flips(arm: Arm) -> list[str]:
+    """Labels of the arms that one toggle leads to."""
+    return [dataclasses.replace(arm, **{layer: not getattr(arm, layer)}).label for layer in LAYERS]
+
+
+def one_flip_away(states: Sequence[ArmState]) -> str:
+    """`One flip away: spec warm, pd cold (starts in ~40 s).`; empty without states."""
+    said = [f"{state.arm} {state.words}" for state in states]
+    return f"One flip away: {', '.join(said)}." if said else ""
+
+
+def can_repeat(info: RunInfo) -> bool:
+    """Whether the run asked about one recording, or live agents about one task: what a live run can ask again."""
+    return bool(info.asked.get("recording") or (info.experiment == "live" and info.asked.get("task")))
