@@ -77,7 +77,8 @@ def _parts(steps: pd.DataFrame) -> dict[str, Floats]:
     could = np.fmax(shared, numbers(steps, "append_tokens"))
     reachable = np.minimum(numbers(steps, "reachable_tokens"), ceiling)
     levels = [np.minimum(np.maximum(level, cached), prompt) for level in (could, shared, ceiling, reachable)]
-    on = np.array([_caches(arm) for arm in steps["arm"]], dtype=bool)
+    caching = {arm: _caches(arm) for arm in steps["arm"].unique()}
+    on = np.array([caching[arm] for arm in steps["arm"]], dtype=bool)
     lost = levels[2] - cached
     return {
         "prompt": prompt,

@@ -55,11 +55,14 @@ class GainRow(Record):
     verdict: str = column("string", "", "what the interval says, in words")
 
 
-def gain_table(steps: pd.DataFrame) -> pd.DataFrame:
-    """One row per drafter and group that has a pair; columns as GainRow declares them. Empty without a reference."""
+def gain_table(steps: pd.DataFrame, *, tested: bool = True) -> pd.DataFrame:
+    """One row per drafter and group that has a pair; columns as GainRow declares them. Empty without a reference.
+
+    `tested`: False for gains and intervals alone, in a third of the time; every verdict then is "too few to tell".
+    """
     kept = measured(steps)
     kept = kept[is_finished(kept) & (kept["mode"] != "pinned")]
-    rows, tests = [], _tests(kept)
+    rows, tests = [], _tests(kept) if tested else {}
     for method, of_method in by_method(kept):
         pairs = of_method.merge(reference(kept, method), on=PAIR_KEY, suffixes=("", "_without"))
         rows += [

@@ -41,6 +41,9 @@ class Cost:
     def words(self) -> str:
         """The finding: `below 24 % acceptance it cost time: 3 of 30 steps`."""
         if not self.n:
+            if self.n_other:
+                pairs = counted(self.n_other, "pair")
+                return f"all {pairs} wrote replies of different lengths, so what drafts cost is not known"
             return "no step was measured both with drafts and without, so what they cost is not known"
         few = " (too few to tell)" if self.n < MIN_STEPS else ""
         if not self.n_lost or self.low is None or self.high is None:

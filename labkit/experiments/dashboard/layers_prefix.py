@@ -67,7 +67,7 @@ def prefix_section(opened: Opened, arm: str, cache: str, condition: str | None) 
     """Of one arm with prefix caching, in one cache state and condition (None: all)."""
     steps, twin = chosen(opened, cache, condition), twin_of(arm, "prefix_caching")
     why = why_unpaired(opened, steps, arm, twin)
-    pairs = _prefills(matched(steps, arm, twin)) if not why else pd.DataFrame()
+    pairs = _prefills(matched(steps, arm, twin, ("prefill_s",))) if not why else pd.DataFrame()
     mine = steps[steps["arm"] == arm]
     use, saved = cache_use(mine[is_finished(mine)]), saved_of(pairs, twin)
     gain = TwinGain(metric="ttft_s", arm=arm, twin=twin) if why else twin_gain("ttft_s", steps, _NO_CHUNKS, arm, twin)

@@ -7,6 +7,7 @@ what comes (a window under load) and agents that decide themselves send no two r
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import pandas as pd
@@ -87,9 +88,9 @@ def chosen(opened: Opened, cache: str, condition: str | None) -> pd.DataFrame:
     return steps if condition is None else steps[steps["condition"] == condition]
 
 
-def matched(steps: pd.DataFrame, arm: str, twin: str) -> pd.DataFrame:
-    """One row per request that finished in both: the arm's columns, and the twin's with WITHOUT behind their names."""
-    done = steps[is_finished(steps)]
+def matched(steps: pd.DataFrame, arm: str, twin: str, columns: Sequence[str] = ()) -> pd.DataFrame:
+    """One row per request that finished in both: these columns of the arm, and the twin's with WITHOUT behind them."""
+    done = steps.loc[is_finished(steps) & steps["arm"].isin((arm, twin)), ["arm", *STEP_KEY, *columns]]
     mine, other = (done[done["arm"] == one].drop_duplicates(STEP_KEY) for one in (arm, twin))
     return mine.merge(other, on=STEP_KEY, suffixes=("", WITHOUT))
 

@@ -56,11 +56,12 @@ def spec_section(opened: Opened, arm: str, cache: str, condition: str | None) ->
     steps, name = chosen(opened, cache, None), drafter_name(opened.info)
     rows = drafters(steps, arm, condition, name)
     natural = rows[rows["mode"] != "pinned"]
-    rates, table = drafter_table(rows), gain_table(rows)
+    own = varies(steps)
+    rates, table = drafter_table(rows), gain_table(rows, tested=own)
     pairs, other = gains(rows)
     found = tuple(_drafter(method, mine, table) for method, mine in by_method(natural))
     unpaired = _unpaired(opened, steps, arm, condition)
-    if not varies(steps) and unpaired is None:
+    if not own and unpaired is None:
         whole = twin_gain("e2e_s", _of(steps, condition), _NO_CHUNKS, arm, twin_of(arm, "speculation"))
         found = tuple(replace(one, gain=whole.gain, verdict=whole.head) for one in found)
     costs = tuple(cost(pairs, one.name, other.get(one.name, 0)) for one in found)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from labkit.analysis.requests import request_costs
-from labkit.analysis.tables import STEP_KEY
 from labkit.experiments.compared import compared
 from labkit.experiments.dashboard.layers_gain import TwinGain, gain_of, twin_gain
 from labkit.experiments.dashboard.layers_halves import halves, verdict, where
@@ -89,7 +88,8 @@ def _nothing(arm: str, twin: str) -> Against:
 def _against(opened: Opened, steps: pd.DataFrame, arm: str, twin: str) -> Against:
     """Gains of TTFT and of the longest gaps, and both by turn."""
     costs, kept = gap_costs(opened, steps)
-    pairs = matched(_with_gaps(kept, costs), arm, twin)
+    kept = kept.assign(itl_p99_s=costs["cost"].to_numpy())
+    pairs = matched(kept, arm, twin, ("t_send", "t_first_token", "itl_p99_s"))
     lines = (twin_lines_info(pairs, arm, twin, "ttft"), twin_lines_info(pairs, arm, twin, "itl"))
     return twin_gain("ttft_s", steps, _NO_CHUNKS, arm, twin), gain_of("itl_p99_s", costs, kept, arm, twin), lines
 
@@ -100,8 +100,3 @@ def gap_costs(opened: Opened, steps: pd.DataFrame) -> tuple[pd.DataFrame, pd.Dat
     chunks = chunks[chunks["cache"].astype(str).isin(steps["cache"].unique())]
     kept = folded(steps).reset_index(drop=True)
     return request_costs(kept, folded(chunks), "itl_p99_s"), kept
-
-
-def _with_gaps(steps: pd.DataFrame, costs: pd.DataFrame) -> pd.DataFrame:
-    kept = steps[["arm", *STEP_KEY, "t_send", "t_first_token", "t_end", "error"]]
-    return kept.assign(itl_p99_s=costs["cost"].to_numpy())
