@@ -94,7 +94,7 @@ class Tab:
         width, height = SIZES[size]
         self.url = url
         self.page: Page = running.new_page(viewport={"width": width, "height": height}, color_scheme=mode)
-        self.page.set_default_timeout(30_000)
+        self.page.set_default_timeout(60_000)
         self.errors: list[str] = []
         self.outside: list[str] = []
         self.page.on("console", lambda said: self._said(said.type, f"{said.text} {said.location.get('url', '')}"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from browsing import SIZES, Tab
+from playwright.sync_api import Page
 
 TITLES = {
     "": "Live", "compare": "Compare", "layers": "Layers", "trajectory": "Trajectory", "engines": "Engines",
@@ -62,30 +63,28 @@ def test_an_example_can_be_looked_at_before_anything_was_measured(chrome, empty_
 
 
 @pytest.mark.parametrize("path", TITLES, ids=name)
-def test_every_input_has_a_name(chrome, app_url, path):
+def test_every_input_has_a_name_and_is_reached_by_the_tab_key(chrome, app_url, path):
     tab = Tab(chrome, app_url)
     page = tab.open(f"{path}?run_id={RUN}", TITLES[path])
     session = page.context.new_cdp_session(page)
     nodes = session.send("Accessibility.getFullAXTree")["nodes"]
     inputs = [node for node in nodes if not node["ignored"] and node["role"].get("value") in INPUTS]
-    nameless = [node["role"]["value"] for node in inputs if not node.get("name", {}).get("value", "").strip()]
-    assert nameless == []
+    assert [node for node in inputs if not node.get("name", {}).get("value", "").strip()] == []
+    there = dict(enumerate(page.evaluate(FOCUSABLE, MAIN)))
+    got = reached(page, len(there))
+    assert [html for number, html in there.items() if number not in got] == []
     tab.close()
 
 
-@pytest.mark.parametrize("path", TITLES, ids=name)
-def test_every_input_is_reached_by_the_tab_key(chrome, app_url, path):
-    tab = Tab(chrome, app_url)
-    page = tab.open(f"{path}?run_id={RUN}", TITLES[path])
-    there = dict(enumerate(page.evaluate(FOCUSABLE, MAIN)))
+def reached(page: Page, many: int) -> set[int]:
+    """Which of the marked inputs get the focus when Tab is pressed again and again."""
     page.evaluate("document.activeElement.blur()")
-    reached = set()
-    for _ in range(3 * len(there) + 40):
+    found = set()
+    for _ in range(3 * many + 40):
         page.keyboard.press("Tab")
         if (number := page.evaluate("document.activeElement?.dataset?.seen")) is not None:
-            reached.add(int(number))
-    assert [html for number, html in there.items() if number not in reached] == []
-    tab.close()
+            found.add(int(number))
+    return found
 
 
 def test_the_menu_holds_all_pages_on_a_wide_screen(chrome, app_url):
