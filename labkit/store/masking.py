@@ -14,11 +14,12 @@ _NAME = r"(?:key|token|secret|passw(?:or)?d|authorization)"
 _SECRET = re.compile(
     rf"(?P<name>{_NAME})$"
     rf"|(?P<said>{_NAME}[\"']?\s*[:=]\s*(?:\[\s*)?[\"']?)(?!\(not shown)(?:(?:Bearer|Basic)\s+)?[^\s\"',}}\[\]&]+"
+    rf"|(?P<option>--[\w-]*{_NAME}\s+)(?!\(not shown)[^\s\"'-][^\s\"']*"
     r"|(?P<scheme>\bBearer\s+)(?!\(not shown)[^\s\"']+"
     r"|(?P<login>://)[^/@\s]+(?=@)",
     re.IGNORECASE,
 )
-"""A name that ends in such a word; such a name with its value in a text, a header or JSON; a login in an address."""
+"""A name that ends in such a word; such a name with its value in a text, an option, a header or JSON; a login."""
 
 
 _EVERYDAY = re.compile(r"key|token", re.IGNORECASE)
@@ -39,7 +40,7 @@ def masked(name: str, value: str) -> str:
 
 
 def masked_text(text: str) -> str:
-    """The text without the secrets that it names: `Authorization: Bearer x`, `"api_key": "x"`, `http://me:x@host`."""
+    """The text without the secrets that it names: `Authorization: Bearer x`, `--api-key x`, `http://me:x@host`."""
     return _SECRET.sub(_instead, text)
 
 
@@ -62,7 +63,7 @@ def without_said_secrets(data: Any) -> Any:
 
 
 def _instead(found: re.Match[str]) -> str:
-    lead = found["said"] or found["scheme"] or found["login"]
+    lead = found["said"] or found["option"] or found["scheme"] or found["login"]
     return f"{lead}{MASK}" if lead else found[0]
 
 

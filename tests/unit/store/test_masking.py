@@ -53,6 +53,11 @@ def test_a_command_line_keeps_the_names_alone():
         ("http://me:hunter2@127.0.0.1:1/v1?token=hunter2&x=1", f"http://{MASK}@127.0.0.1:1/v1?token={MASK}&x=1"),
         ('{"method": "ngram", "num_speculative_tokens": 4}', '{"method": "ngram", "num_speculative_tokens": 4}'),
         ("http://127.0.0.1:8000/v1", "http://127.0.0.1:8000/v1"),
+        ("vllm serve m --api-key hunter2 --port 1", f"vllm serve m --api-key {MASK} --port 1"),
+        (
+            "serve --hf-token --max-num-batched-tokens 8 --port 1",
+            "serve --hf-token --max-num-batched-tokens 8 --port 1",
+        ),
     ],
 )
 def test_a_text_without_the_secrets_that_it_names(text: str, said: str):
