@@ -51,8 +51,8 @@ class Size:
         return len(LABELS) * self.agents * self.turns
 
 
-SMALL = Size(turns=4, chunks=8)
-"""For tests: as many agents and arms, 25,600 chunks."""
+SMALL = Size(turns=2, chunks=8)
+"""For tests: as many agents and arms, 1,600 steps."""
 
 
 def write(root: Path, size: Size = Size(), suffix: str = "feed01") -> str:
