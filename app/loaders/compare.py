@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 import streamlit as st
-from labkit.experiments.dashboard import claimed, compare, doubts, two_runs
+from labkit.experiments.dashboard import claimed, compare, compare_curves, doubts, two_runs
 from labkit.experiments.dashboard.opened import Opened
 from labkit.experiments.dashboard.two_runs import TwoRuns
 from labkit.store.claims import load_claims
@@ -13,8 +13,8 @@ from loaders import opened, per_run
 
 scope = per_run(compare.scope)
 gains = per_run(compare.gains)
-curves = per_run(compare.curves)
-growth = per_run(compare.growth)
+curves = per_run(compare_curves.curves)
+growth = per_run(compare_curves.growth)
 limits = per_run(doubts.doubts)
 
 

@@ -13,11 +13,11 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from labkit.analysis.distribution import Distribution, Timed, distributions
+from labkit.analysis.distribution import Timed, distributions
 from labkit.analysis.format import seconds
+from labkit.plots.ecdf_words import AXES, OF, EcdfCurve, begin, caption
 from labkit.plots.frame import Caption, framed, sentence
 from labkit.plots.log_axis import time_ticks
-from labkit.plots.rows import counted
 from labkit.plots.theme import MUTED, SURFACE, Mode, arm_color, arm_dash, arm_marker, arm_order
 
 SPREAD = 6.0
@@ -25,29 +25,6 @@ SPREAD = 6.0
 FLOOR_S = 1e-4
 """On a logarithmic axis, which has no 0, chunks that came together are drawn this far apart."""
 _RUN_DASH = {"A": "solid", "B": "dash"}
-_TITLES: dict[Timed, str] = {
-    "ttft": "How many requests had their first token within a time?",
-    "e2e": "How many requests were answered within a time?",
-    "itl": "How many gaps in the stream were no longer than a time?",
-}
-_AXES: dict[Timed, str] = {
-    "ttft": "time to first token (s)",
-    "e2e": "send to last byte (s)",
-    "itl": "gap between chunks (s)",
-}
-_OF: dict[Timed, str] = {"ttft": "request", "e2e": "request", "itl": "gap"}
-
-
-@dataclass(frozen=True, kw_only=True)
-class EcdfCurve:
-    """One arm; `run`: `A` or `B` where two runs are drawn, else empty."""
-
-    of: Distribution
-    run: str = ""
-
-    @property
-    def name(self) -> str:
-        return f"{self.run}: {self.of.arm}" if self.run else self.of.arm
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,21 +58,21 @@ def ecdf_figure(info: EcdfInfo, mode: Mode = "light") -> go.Figure:
     for curve in info.curves:
         _line(figure, curve, info, mode)
         _median(figure, curve, info, mode)
-    figure.update_yaxes(title=f"share of {_OF[info.timed]}s", range=[0, 1.03], tickformat=".0%", dtick=0.25)
-    figure.update_xaxes(title=_AXES[info.timed], **_axis(info))
+    figure.update_yaxes(title=f"share of {OF[info.timed]}s", range=[0, 1.03], tickformat=".0%", dtick=0.25)
+    figure.update_xaxes(title=AXES[info.timed], **_axis(info))
     return figure
 
 
 def _info(curves: Sequence[EcdfCurve], timed: Timed) -> EcdfInfo:
     values = np.array([second for curve in curves for second in curve.of.seconds if second > 0])
     log = bool(values.size and values.max() / np.percentile(values, 1) >= SPREAD)
-    return EcdfInfo(caption=_caption(curves, timed, log), timed=timed, curves=tuple(curves), log=log)
+    return EcdfInfo(caption=caption(curves, timed, log), timed=timed, curves=tuple(curves), log=log)
 
 
 def _axis(info: EcdfInfo) -> dict[str, object]:
     if not info.log:
         return {"rangemode": "tozero"}
-    low = max(FLOOR_S, _begin(info.curves))
+    low = max(FLOOR_S, begin(info.curves))
     high = max(curve.of.seconds[-1] for curve in info.curves)
     ticks, room = time_ticks(low, high), 0.03 * math.log10(high / low)
     return {
@@ -107,11 +84,6 @@ def _axis(info: EcdfInfo) -> dict[str, object]:
     }
 
 
-def _begin(curves: Sequence[EcdfCurve]) -> float:
-    """Where the first 1 % of some curve is reached: what is shorter would take most of a logarithmic axis."""
-    return min(next(s for s, share in zip(c.of.seconds, c.of.shares, strict=True) if share >= 0.01) for c in curves)
-
-
 def _shown(info: EcdfInfo, values: Iterable[float]) -> list[float]:
     return [max(value, FLOOR_S) if info.log else value for value in values]
 
@@ -121,7 +93,7 @@ def _line(figure: go.Figure, curve: EcdfCurve, info: EcdfInfo, mode: Mode) -> No
     figure.add_scatter(
         x=_shown(info, curve.of.seconds),
         y=curve.of.shares,
-        name=f"{curve.name} (n {curve.of.n:,})",
+        name=curve.name,
         legendgroup=curve.name,
         mode="lines",
         line={"color": arm_color(curve.of.arm, mode), "width": 2, "dash": dash, "shape": "hv"},
@@ -144,19 +116,3 @@ def _median(figure: go.Figure, curve: EcdfCurve, info: EcdfInfo, mode: Mode) -> 
         marker={"symbol": arm_marker(curve.of.arm), "size": 10, "color": fill, "line": {"color": color, "width": 2}},
         hovertemplate=f"{curve.name}: half within {seconds(curve.of.median)}<extra></extra>",
     )
-
-
-def _caption(curves: Sequence[EcdfCurve], timed: Timed, log: bool) -> Caption:
-    title, what = _TITLES[timed], _OF[timed]
-    if not curves:
-        return Caption(title=title, empty=f"No {what} was measured, so there is nothing to count.")
-    lost = sum(curve.of.n_lost for curve in curves)
-    cut = log and any(curve.of.seconds[0] < _begin(curves) for curve in curves)
-    said = (
-        f"Mark: half of all {what}s.",
-        f"{counted(lost, 'request')} failed: sent, never answered." if lost else "",
-        "Log scale." if log else "",
-        "The shortest 1 % lie left of it." if cut else "",
-    )
-    alt = "; ".join(f"{each.name}: half within {seconds(each.of.median)} (n {each.of.n:,})" for each in curves)
-    return Caption(title=title, note=" ".join(filter(None, said)), alt=f"Share of {what}s by time. {alt}")

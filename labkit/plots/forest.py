@@ -21,7 +21,7 @@ from labkit.plots.rows import counted
 from labkit.plots.theme import MUTED, SURFACE, Mode, arm_color, arm_marker, part_color
 
 LAYERS_TITLE = "What does each layer gain, and how sure is it?"
-ARMS_TITLE = "What does each arm gain over base, and how sure is it?"
+ARMS_TITLE = "What does an arm gain over base, and how sure is it?"
 _ROW_PX, _PANEL_PX = 30, 62
 
 

@@ -11,6 +11,7 @@ from labkit.analysis.format import missing, times
 from labkit.core.arms import LAYERS
 from labkit.experiments.report.english import LAYER_NAMES, records
 from labkit.plots.claims import GainsInfo, gains_info
+from labkit.plots.labels import term_label
 
 NOT_SAID = "hardware not said"
 
@@ -55,12 +56,12 @@ def claim_rows(claims: pd.DataFrame) -> list[dict[str, Any]]:
     """A claim a row, by the words above its column."""
     return [
         {
-            "layer": layer_name(row["layer"]),
+            "layer": term_label(row["layer"]),
             "claim": _value(row),
-            "what": row["statement"],
-            "but": row["caution"],
             "source": f"{row['source']}, {row['date']}",
             "hardware": row["hardware"],
+            "what": row["statement"],
+            "but": row["caution"],
             "link": row["url"] or None,
         }
         for row in records(claims)

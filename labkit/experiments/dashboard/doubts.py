@@ -71,10 +71,8 @@ def _busy(run: Opened) -> Iterator[Doubt]:
     cores = [event["cores"] for event in run.events if event["type"] == "bystanders" and event.get("cores") is not None]
     busy = sum(each > MANY_CORES for each in cores)
     if busy:
-        most = f"up to {plain(max(cores))} processor cores"
-        words = (
-            f"Other programs kept {most} busy in {busy} of {counted(len(cores), 'block')}: times are too long there."
-        )
+        kept = f"up to {plain(max(cores))} processor cores busy in {busy} of {counted(len(cores), 'part')} of the run"
+        words = f"Other programs kept {kept}: times are too long there."
         yield Doubt(words=words, of_times=True)
 
 

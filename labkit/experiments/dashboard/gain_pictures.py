@@ -9,9 +9,10 @@ import pandas as pd
 
 from labkit.analysis.effects import Gains
 from labkit.analysis.format import DASH, plain, seconds, times
-from labkit.experiments.report.english import counted, interval, records, smallest, term_name, verdict_head
+from labkit.experiments.report.english import counted, interval, records, smallest, verdict_head
 from labkit.plots.forest import ForestInfo, forest_info
 from labkit.plots.interactions import InteractionsInfo, interactions_info
+from labkit.plots.labels import term_label
 
 TWO_TITLE = "What does run B gain over run A, and how sure is it?"
 _UNITS = {"tokens_per_s": "tokens/s", "prompt_computed": "tokens"}
@@ -33,7 +34,7 @@ def gain_pictures(gains: Gains, metric: str) -> GainPictures:
         arms = None  # two arms: the layer's gain is the arm's
     pairs = interactions_info(gains.arm_gains, metric)
     whole = tuple(panel for panel in pairs.panels if panel.product is not None and panel.corners[3].gain is not None)
-    return GainPictures(layers=layers, arms=arms, interactions=pairs if whole else None)
+    return GainPictures(layers=layers, arms=arms, interactions=replace(pairs, panels=whole) if whole else None)
 
 
 def forest_of_two(rows: pd.DataFrame, metric: str) -> ForestInfo | None:
@@ -49,9 +50,9 @@ def _forest(table: pd.DataFrame, metric: str) -> ForestInfo | None:
 
 def gain_rows(gains: Gains, metric: str) -> list[dict[str, Any]]:
     """Layers, then arms against base, on one metric: a row each, by the words above its column."""
-    tables = (("term", "layer", gains.effects), ("arm", "against base", gains.arm_gains))
+    tables = (("term", "averaged", gains.effects), ("arm", "against base", gains.arm_gains))
     return [
-        {"of": f"{term_name(row[name])}{'' if name == 'term' else ', ' + kind}", **_cells(row)}
+        {"of": f"{term_label(row[name])}, {kind}", **_cells(row)}
         for name, kind, table in tables
         for row in records(table[table["metric"] == metric])
     ]

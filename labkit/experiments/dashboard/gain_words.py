@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from labkit.analysis.comparisons import REPEATS
+from labkit.analysis.comparisons import MIN_REPEATS, REPEATS
 from labkit.analysis.effect_words import MIN_STARTS, MIN_TASKS, TOO_FEW
 from labkit.analysis.format import missing, plain
 from labkit.core.arms import LAYERS, arm_named
@@ -64,7 +64,7 @@ def evidence(row: Row) -> str:
 def why_untold(row: Row) -> str:
     """Why there is no verdict and what it takes, a clause."""
     if missing(row["low"]):
-        return f"that is {evidence(row)}; it takes {MIN_TASKS} tasks, or one task sent 3 times"
+        return f"to tell them from chance takes {MIN_TASKS} tasks, or one task sent {MIN_REPEATS} times"
     if row["over"] != REPEATS and row["n_tasks"] < MIN_TASKS:
         return f"that is only {counted(row['n_tasks'], 'task')}; it takes {MIN_TASKS}"
     reason = str(row["verdict"]).removeprefix(TOO_FEW)

@@ -74,7 +74,7 @@ def weighed(found: Sequence[Subject], most: Subject | None, doubts: Sequence[Dou
     if not found:
         return Meaning(finding=_NO_PAIR, caution=_ELSEWHERE, doubts=tuple(doubts), page=page)
     if not told and most is None:
-        return Meaning(finding=_open(untold), caution=_nothing(untold), doubts=tuple(doubts), page=page)
+        return Meaning(finding=_open(untold, page), caution=_nothing(untold), doubts=tuple(doubts), page=page)
     kept = _about(doubts, found[0].row["metric"])
     cautions = [*([_untold(untold, most)] if untold else []), *(doubt.words for doubt in kept)] or [_HOLDS]
     rest = kept if untold else kept[1:]
@@ -111,9 +111,9 @@ def _each(found: Sequence[Subject]) -> Iterator[tuple[Subject, str]]:
         yield subject, briefly(subject.row) if before else gained(subject.row)
 
 
-def _open(untold: Sequence[Subject]) -> str:
+def _open(untold: Sequence[Subject], page: str) -> str:
     seen = listed(f"with {subject.name} {said}" for subject, said in _each(untold))
-    whether = f"whether {untold[0].name} pays" if len(untold) == 1 else "which of them pays"
+    whether = f"whether {untold[0].name} pays" if len(untold) == 1 else f"which {'of them' if page else 'layer'} pays"
     return f"Too few to tell {whether}: {seen}, on {evidence(untold[0].row)}."
 
 

@@ -11,11 +11,9 @@ import pandas as pd
 
 from labkit.core.records import Cache
 from labkit.experiments.comparison import RunComparison, Side, compare_sides, side_of
-from labkit.experiments.dashboard.compare import Curves, Passes
+from labkit.experiments.dashboard.compare import Passes
 from labkit.experiments.dashboard.opened import Opened
 from labkit.experiments.report.english import shown
-from labkit.plots.ecdf import beside as times_beside
-from labkit.plots.per_turn import beside as turns_beside
 from labkit.plots.theme import arm_order
 from labkit.store.fingerprint import Difference
 
@@ -96,14 +94,6 @@ def two_runs(a: Opened, b: Opened) -> TwoRuns:
 def arms_of(rows: pd.DataFrame) -> list[str]:
     """The arms that both runs measured, in the lab's order."""
     return arm_order(rows["arm"])
-
-
-def curves_beside(a: Curves, b: Curves, arm: str) -> Curves:
-    """One arm's curves of both runs, in one figure each."""
-    return Curves(
-        turns=tuple(turns_beside(*both, arm) for both in zip(a.turns, b.turns, strict=True)),
-        times=tuple(times_beside(*both, arm) for both in zip(a.times, b.times, strict=True)),
-    )
 
 
 def _side(run: Opened) -> Side:

@@ -72,7 +72,7 @@ def test_the_forest_has_a_log_axis_with_1_marked(terms):
 
 def test_a_forest_of_arms_has_their_colours(arms):
     info = forest_info(arms, ["e2e_s"])
-    assert info.caption.title.startswith("What does each arm gain over base")
+    assert info.caption.title.startswith("What does an arm gain over base")
     colors = {trace.y[0]: trace.marker.line.color for trace in forest_figure(info).data if trace.mode == "markers"}
     assert colors == {arm: arm_color(arm) for arm in ALL[1:]}
 
