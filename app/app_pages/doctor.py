@@ -14,17 +14,22 @@ ICONS = {
     "unknown": ":blue[:material/help:]",
     "ok": ":green[:material/check_circle:]",
 }
-NO_RECORDING = "none"
+NO_RECORDING = "no recording"
 
 
 def chosen() -> tuple[str, str | None, bool]:
     """The profile, a recording whose prompts are compared, and whether every byte of the weights is read."""
     left, middle, right = st.columns([2, 2, 2], vertical_alignment="bottom")
-    profile = left.selectbox("Profile", loaders.profiles(), key="profile", bind="query-params",
-                             help="What an engine needs depends on it.")  # fmt: skip
-    recording = middle.selectbox("Prompts of", [NO_RECORDING, *loaders.recordings()], key="recording",
-                                 bind="query-params", help="A recording: does each request extend the one before?",
-                                 format_func=lambda name: "no recording" if name == NO_RECORDING else name)  # fmt: skip
+    profile = left.selectbox(
+        "Profile", loaders.profiles(), key="profile", bind="query-params", help="What an engine needs depends on it."
+    )
+    recording = middle.selectbox(
+        "Prompts of",
+        [NO_RECORDING, *loaders.recordings()],
+        key="recording",
+        bind="query-params",
+        help="A recording: does each request extend the one before?",
+    )
     thorough = right.toggle("Read every byte of the weights", key="thorough", help="A second for a small model.")
     return profile, None if recording == NO_RECORDING else recording, thorough
 

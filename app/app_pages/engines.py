@@ -4,21 +4,9 @@ import streamlit as st
 
 from widgets import engine_logs, engine_plans, fleet
 
-VIEWS = {"fleet": "Fleet", "logs": "Logs", "plans": "Plans"}
+VIEWS = {"Fleet": fleet.fleet, "Logs": engine_logs.logs, "Plans": engine_plans.plans}
 
 view = st.segmented_control(
-    "Show",
-    list(VIEWS),
-    key="view",
-    default="fleet",
-    required=True,
-    format_func=VIEWS.__getitem__,
-    label_visibility="collapsed",
-    bind="query-params",
+    "Show", list(VIEWS), key="view", default="Fleet", required=True, label_visibility="collapsed", bind="query-params"
 )
-if view == "plans":
-    engine_plans.plans()
-elif view == "logs":
-    engine_logs.logs()
-else:
-    fleet.fleet()
+VIEWS[view]()

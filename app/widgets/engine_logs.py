@@ -21,11 +21,18 @@ def logs() -> None:
         return
     source, role = pick(sources)
     left, middle, right = st.columns([2, 1, 1], vertical_alignment="bottom")
-    level = left.segmented_control("Level", list(LEVELS), key="level", default="all", required=True,
-                           format_func=LEVELS.__getitem__, help="A traceback belongs to its error.")  # fmt: skip
+    level = left.segmented_control(
+        "Level",
+        list(LEVELS),
+        key="level",
+        default="all",
+        required=True,
+        format_func=LEVELS.__getitem__,
+        help="A traceback belongs to its error.",
+    )
     lines = middle.selectbox("Lines", LINES, index=1, key="lines", help="The last ones; out of the last 256 KiB.")
     follow = right.toggle("Follow", value=True, key="follow", help="Off: the log stands still, to be read or copied.")
-    st.fragment(tail, run_every="1s" if follow else None)(source.roles[role], level, lines)
+    st.fragment(tail, run_every="1s" if follow else None)(source, role, (level, lines), list(sources))
 
 
 def pick(sources: dict[str, LogSource]) -> tuple[LogSource, str]:
@@ -35,7 +42,6 @@ def pick(sources: dict[str, LogSource]) -> tuple[LogSource, str]:
         "Engine",
         list(sources),
         key="engine",
-        format_func=lambda name: sources[name].label if name in sources else name,
         bind="query-params",
         help="Those of the fleet first, then those that have ended, starts that were refused among them.",
     )
@@ -46,11 +52,15 @@ def pick(sources: dict[str, LogSource]) -> tuple[LogSource, str]:
     return source, role
 
 
-def tail(path: str, level: str, lines: int) -> None:
-    """The end of the log, read anew."""
+def tail(source: LogSource, role: str, wanted: tuple[str, int], known: list[str]) -> None:
+    """The end of the log, read anew; when engines have come or gone since, the page is drawn anew."""
+    if list(data.logs()) != known:
+        st.rerun()
+    (level, lines), path = wanted, source.roles[role]
     shown = data.log(path, lines, WANTED[level])
     found = [
         f"{n} {what}{'s' * (n != 1)}" for n, what in ((shown.errors, "error line"), (shown.warnings, "warning")) if n
     ]
-    st.caption(f"{shown.words}{' · ' if found else ''}{', '.join(found)} · `{path}`")
-    st.code("\n".join(shown.lines) or "Nothing of this level.", language="log", height=520, wrap_lines=True)
+    st.caption(" · ".join([source.label, shown.words, *found, f"`{path}`"]))
+    with st.container(height=560, border=False, autoscroll=True):
+        st.code("\n".join(shown.lines) or "Nothing of this level.", language="log", wrap_lines=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 from labkit.experiments.dashboard.engine_plans import PlanView
-from labkit.experiments.dashboard.engine_words import diff_rows, port_table, size
+from labkit.experiments.dashboard.engine_words import diff_text, port_table, size
 
 import loaders
 import loaders.engines as data
@@ -21,20 +21,23 @@ def plans() -> None:
     profile, arm, other, method, salted = chosen()
     made = data.plan(profile, arm, method, salted=salted)
     many = f"{len(made.processes)} process{'es' * (len(made.processes) != 1)}"
-    st.caption(f"{made.title}. {many}, "
-               f"{size(made.memory)} of memory; starts in ~{made.expected_s:.0f} s; key `{made.key}`.")  # fmt: skip
-    left, right = st.columns([3, 2], gap="large")
-    with left:
-        commands(made)
-    with right:
-        difference(profile, arm, other, method, salted)
+    st.caption(
+        f"{made.title}. {many}, {size(made.memory)} of memory; starts in ~{made.expected_s:.0f} s; key `{made.key}`."
+    )
+    difference(profile, arm, other, method, salted)
+    commands(made)
 
 
 def chosen() -> tuple[str, str, str, str | None, bool]:
     """Profile, arm, the arm to compare with, drafter, and how prefix caching is switched."""
     one, two, three, four = st.columns(4)
-    profile = one.selectbox("Profile", loaders.profiles(), key="profile", bind="query-params",
-                            help="The hardware need not be here: nothing is started.")  # fmt: skip
+    profile = one.selectbox(
+        "Profile",
+        loaders.profiles(),
+        key="profile",
+        bind="query-params",
+        help="The hardware need not be here: nothing is started.",
+    )
     arm = two.selectbox("Arm", ARMS, index=1, key="arm", bind="query-params", help="Which layers are on.")
     other = three.selectbox("Differs from", ARMS, key="against", bind="query-params", help="Another arm.")
     about = data.methods(profile)
@@ -52,7 +55,7 @@ def commands(made: PlanView) -> None:
     st.caption(made.note)
     for process in made.processes:
         st.markdown(f"**{process.role}** on port {process.port}")
-        st.code(process.command, language="bash")
+        st.code(process.command, language="bash", wrap_lines=True)
     st.caption("The same from a terminal:")
     st.code(made.command, language="bash", wrap_lines=True)
 
@@ -63,11 +66,7 @@ def difference(profile: str, arm: str, other: str, method: str | None, salted: b
     found = data.difference(profile, arm, other, method, salted=salted)
     show, icon = (st.success, ":material/check_circle:") if found.fair else (st.error, ":material/error:")
     show(found.words, icon=icon)
-    for row in diff_rows(found):
-        with st.container(border=True):
-            st.markdown(f"`{row['setting']}` in {row['process']}")
-            for name in (found.left, found.right):
-                st.caption(name)
-                st.code(row[name], language=None, wrap_lines=True)
+    if found.rows:
+        st.code(diff_text(found), language="diff", wrap_lines=True)
     st.caption("The same from a terminal:")
     st.code(found.command, language="bash", wrap_lines=True)

@@ -116,7 +116,7 @@ def actions(card: EngineCard) -> None:
 
 def show_logs(engine_id: str) -> None:
     """Go to the logs of this engine."""
-    st.session_state["view"], st.session_state["engine"] = "logs", engine_id
+    st.session_state["view"], st.session_state["engine"] = "Logs", engine_id
 
 
 def refusals(view: FleetView) -> None:

@@ -12,7 +12,7 @@ import psutil
 from labkit.doctor.facts import Busy, Load
 from labkit.telemetry.cpu import MachineShare, Share, tree
 
-_SHOWN, _WORTH_CORES = 3, 0.05
+_WORTH_CORES = 0.05
 
 
 @dataclass(frozen=True)
@@ -21,8 +21,11 @@ class _Seen:
     cpu_s: float
 
 
-def load(window_s: float, engines: Mapping[int, str]) -> Load:
-    """What others than this process did for `window_s` seconds. `engines`: session of an engine's process to its id."""
+def load(window_s: float, engines: Mapping[int, str], shown: int = 3) -> Load:
+    """What others than this process did for `window_s` seconds, and the `shown` busiest of them.
+
+    `engines`: session of an engine's process to its id.
+    """
     machine, ours = MachineShare(), Share()
     machine.percent()
     ours.cores(_own())
@@ -31,7 +34,7 @@ def load(window_s: float, engines: Mapping[int, str]) -> Load:
     after = _processes()
     percent, own = machine.percent(), ours.cores(_own())
     cores = None if percent is None or own is None else max(0.0, percent / 100 * (psutil.cpu_count() or 1) - own)
-    busiest = sorted(_busy(before, after, window_s, engines), key=lambda each: -each.cores)[:_SHOWN]
+    busiest = sorted(_busy(before, after, window_s, engines), key=lambda each: -each.cores)[:shown]
     return Load(window_s=window_s, cores=cores, busiest=tuple(busiest))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from labkit.doctor.facts import Facts, Need
-from labkit.doctor.records import Check, Status
+from labkit.doctor.records import Check
 
 _GIB = 1 << 30
 
@@ -24,26 +24,29 @@ def free(facts: Facts) -> Check:
     )
 
 
-def arms(facts: Facts) -> list[Check]:
-    """One check per engine of the profile."""
-    return [_arm(facts, need) for need in facts.needs]
-
-
-def _arm(facts: Facts, each: Need) -> Check:
-    fits, ever = each.up or each.need <= facts.memory_free, each.need <= facts.memory_total
-    status: Status = "ok" if fits else "warn"
-    words = (
-        "it is up" if each.up else "it fits" if fits else "not beside what runs now" if ever else "more than there is"
-    )
+def arms(facts: Facts) -> Check:
+    """Which engines of the profile fit now."""
+    short = [each for each in facts.needs if not each.up and each.need > facts.memory_free]
+    ever = [each for each in short if each.need <= facts.memory_total]
     return Check(
-        name=f"Engine of {' and '.join(each.arms)}",
+        name="Room for engines",
         area="memory",
-        status=status,
-        found=f"needs {_gib(each.need)}: {words}",
+        status="warn" if short else "ok",
+        found="; ".join(_words(facts, each) for each in facts.needs),
         why="A toggle of an arm whose engine does not fit is refused.",
-        todo="" if fits else _what_to_do(ever),
-        command="" if fits or not ever else "labkit down --all",
+        todo=_what_to_do(bool(ever)) if short else "",
+        command="labkit down --all" if ever else "",
     )
+
+
+def _words(facts: Facts, each: Need) -> str:
+    who = ", ".join(each.arms)
+    if each.up:
+        return f"{who}: is up"
+    if each.need <= facts.memory_free:
+        return f"{who}: {_gib(each.need)}, fits"
+    ever = each.need <= facts.memory_total
+    return f"{who}: {_gib(each.need)}, {'not beside what runs now' if ever else 'more than there is'}"
 
 
 def _what_to_do(ever: bool) -> str:

@@ -59,7 +59,7 @@ def governor(facts: Facts) -> Check:
         area="environment",
         status=status,
         found=", ".join(seen) if seen else "not told here, as in most virtual machines",
-        why="Under `powersave` or `schedutil` a core is slow when a request comes: the first token may take twice as long.",
+        why="Under `powersave` or `schedutil` a core is slow when a request comes: the first token may come late.",
         todo="Set it to performance while you measure." if status == "warn" else "",
         command="sudo cpupower frequency-set -g performance" if status == "warn" else "",
     )

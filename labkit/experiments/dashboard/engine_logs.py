@@ -20,13 +20,15 @@ from labkit.experiments import warm
 Level = Literal["error", "warning", "other"]
 MOST_LINES = 1000
 _MOST_CHARS = 600
-_ERROR = re.compile(r"\b(?:ERROR|CRITICAL|FATAL)\b|Traceback \(most|\b\w*(?:Error|Exception)\b:")
-_WARNING = re.compile(r"\bWARN(?:ING)?\b|\b\w*Warning:")
+_SAID = re.compile(r"\b(DEBUG|INFO|WARN|ERROR|CRITICAL|FATAL)(?:ING)?\b|^([DIWEF])\d{4} ")
+_LEVELS: dict[str, Level] = {"W": "warning", "E": "error", "C": "error", "F": "error"}
+_ERROR = re.compile(r"Traceback \(most|\b\w*(?:Error|Exception)\b:")
+_WARNING = re.compile(r"\b\w*Warning:")
 
 
 @dataclass(frozen=True, kw_only=True)
 class LogSource:
-    """The logs of one engine, or of one start. `roles`: role to file; `ended`: it is not in the fleet any more."""
+    """The logs of one engine, or of a start. `label`: what became of it; `roles`: role to file; `ended`: gone."""
 
     id: str
     label: str
@@ -51,7 +53,7 @@ def log_sources(fleet: Fleet, clock: Clock | None = None) -> dict[str, LogSource
     found = [
         LogSource(
             id=engine.id,
-            label=f"{engine.id} ({engine.status})",
+            label=engine.status,
             roles={process.role: process.log for process in engine.processes},
             ended=False,
         )
@@ -66,7 +68,7 @@ def _ended(fleet: Fleet, up: Collection[str], now: datetime) -> Iterator[LogSour
     dated = {path: max((log.stat().st_mtime for log in path.glob("*.log")), default=0.0) for path in ended}
     for path in sorted(dated, key=dated.__getitem__, reverse=True):
         if roles := {log.stem: str(log) for log in sorted(path.glob("*.log"))}:
-            label = f"{path.name} (ended, last word {ago(now.timestamp() - dated[path])})"
+            label = f"ended or refused, last word {ago(now.timestamp() - dated[path])}"
             yield LogSource(id=path.name, label=label, roles=roles, ended=True)
 
 
@@ -112,6 +114,8 @@ def _rated(lines: list[str]) -> list[tuple[Level, str]]:
 
 def level_of(line: str) -> Level:
     """What a line says of itself: by the level that vLLM and Python's logging write, or by an exception's name."""
+    if said := _SAID.search(line):
+        return _LEVELS.get(said[0][0], "other")
     if _ERROR.search(line):
         return "error"
     return "warning" if _WARNING.search(line) else "other"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from labkit.core.arms import Arm, arm_named
+from labkit.core.arms import LAYERS, Arm, Layer, arm_named
 from labkit.engines.machine import usable_cores
 from labkit.engines.memory import needed_bytes
 from labkit.engines.plan import make_plan
@@ -13,6 +13,12 @@ from labkit.engines.plan_diff import LAYER_SETTINGS, Difference, diff
 from labkit.engines.plan_records import Plan
 from labkit.engines.plan_text import command_text
 from labkit.engines.profiles import load_profile
+
+_IN_WORDS: dict[Layer, str] = {
+    "prefix_caching": "prefix caching",
+    "pd_split": "the prefill/decode split",
+    "speculation": "speculation",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,7 +140,8 @@ def _strangers(rows: Sequence[Difference], one: Arm, other: Arm) -> list[str]:
 def _diff_words(rows: Sequence[Difference], strangers: Sequence[str], arm: str, other: str) -> str:
     if not rows:
         return f"{other} and {arm} are the same engine: the same command lines and environment."
-    layers = [layer.replace("_", " ") for layer in sorted(set(arm_named(arm).layers) ^ set(arm_named(other).layers))]
+    differ = set(arm_named(arm).layers) ^ set(arm_named(other).layers)
+    layers = [_IN_WORDS[layer] for layer in LAYERS if layer in differ]
     if strangers:
         return f"Beside {', '.join(layers)}, this differs: {', '.join(strangers)}. That is a fault of the profile."
     return f"Only {' and '.join(layers)} differ{'s' * (len(layers) == 1)}: every other option and variable is the same."

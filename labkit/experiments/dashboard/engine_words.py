@@ -49,17 +49,17 @@ def port_table(plan: PlanView) -> str:
     return _table(("process", "port", "other ports", "host memory"), rows)
 
 
-def diff_rows(view: DiffView) -> list[dict[str, str]]:
-    """One dict a setting: process, setting, and the value in either arm."""
-    return [
-        {
-            "process": row.role,
-            "setting": row.setting,
-            view.left: DASH if row.left is None else row.left,
-            view.right: DASH if row.right is None else row.right,
-        }
-        for row in view.rows
-    ]
+def diff_text(view: DiffView) -> str:
+    """As a patch from the left arm to the right one: a heading for each process, then what goes and what comes."""
+    lines = [f"--- {view.left}", f"+++ {view.right}"]
+    for role in dict.fromkeys(row.role for row in view.rows):
+        lines.append(f"@@ {role} @@")
+        for row in view.rows:
+            if row.role == role:
+                lines += [
+                    f"{sign}{row.setting} {value}" for sign, value in (("-", row.left), ("+", row.right)) if value
+                ]
+    return "\n".join(lines)
 
 
 def summary(view: FleetView) -> str:
