@@ -8,6 +8,7 @@ import streamlit as st
 from labkit.analysis.token_account import Segment
 from labkit.experiments.dashboard.trajectory_messages import (
     is_long,
+    line_words,
     message_name,
     reply_words,
     same_words,
@@ -34,19 +35,28 @@ def step(shown: Trajectory, turn: Turn) -> None:
     """What was new in the step's request, and what the engine said to it."""
     if turn.error:
         st.error(f"This step failed: {literal(turn.error)}", icon=":material/error:")
+    before(shown.earlier(turn))
     segments = {segment.message: segment for segment in shown.segments(turn)}
     for place in shown.new(turn):
         message(shown.lines[place], segments.get(place), f"{turn.turn}-{place}")
     reply(shown, turn)
 
 
+def before(earlier: Segment | None) -> None:
+    """The part of the prompt that earlier steps have shown: only its tokens."""
+    if earlier is None:
+        return
+    with st.chat_message("before", avatar=":material/history:"):
+        prompt_bar(earlier)
+        st.caption(f"all that was said before: {segment_words(earlier)}")
+
+
 def message(line: Line, segment: Segment | None, key: str) -> None:
     """One message of the request, with its tokens above it."""
     with st.chat_message(line.role, avatar=AVATARS.get(line.role)):
         if segment is not None:
-            runs = [("cached", segment.cached), ("computed", segment.computed), ("unknown", segment.unknown)]
-            bar(runs, segment_words(line, segment))
-        st.caption(f"{message_name(line)}: {segment_words(line, segment)}")
+            prompt_bar(segment)
+        st.caption(f"{message_name(line)}: {line_words(line, segment)}")
         body(line, key)
 
 
@@ -86,6 +96,12 @@ def text(words: str, key: str, *, code: bool, folded: bool = False) -> None:
         st.code(said, language=None, wrap_lines=True)
     else:
         st.text(said, wrap=True)
+
+
+def prompt_bar(segment: Segment) -> None:
+    """Tokens of a prompt, or of a part of one, by where their KV came from."""
+    runs = [("cached", segment.cached), ("computed", segment.computed), ("unknown", segment.unknown)]
+    bar(runs, segment_words(segment))
 
 
 def bar(runs: Sequence[tuple[Part, int]], words: str) -> None:

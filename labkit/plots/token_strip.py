@@ -21,11 +21,14 @@ PARTS: tuple[StripPart, ...] = ("cached", "computed", "unknown", "generated", "a
 _NAMES: dict[StripPart, str] = {
     "cached": "cached",
     "computed": "computed",
-    "unknown": "prompt (split not measured)",
+    "unknown": "not known which",
     "generated": "generated",
-    "accepted": "accepted from drafts",
+    "accepted": "from drafts",
 }
-_ROW_PX = 19
+"""Short, so that a legend under a narrow figure has few lines."""
+_HOVER: dict[StripPart, str] = {"accepted": "accepted from drafts", "unknown": "cached or computed"}
+_ROW_PX, _FOOT_PX = 20, 96
+"""A row; and what lies under the rows: tick labels, and a legend of up to two lines."""
 TITLE = "Which tokens did each step find, compute and say?"
 
 
@@ -62,8 +65,8 @@ def token_strip_info(rows: Sequence[StripRow], about: str = "") -> TokenStripInf
     if not known:
         return TokenStripInfo(caption=Caption(title=TITLE, empty="No step has reported its tokens."), rows=())
     sums = {part: sum(piece.tokens for row in known for piece in row.pieces if piece.part == part) for part in PARTS}
-    said = ", ".join(f"{tokens:,} {_NAMES[part]}" for part, tokens in sums.items() if tokens)
-    note = f"{about}; n = {counted(len(known), 'step')}." if about else f"n = {counted(len(known), 'step')}."
+    said = ", ".join(f"{tokens:,} {_HOVER.get(part, part)}" for part, tokens in sums.items() if tokens)
+    note = f"Tokens of prompt and reply; {about + '; ' if about else ''}n = {counted(len(known), 'step')}."
     alt = f"{TITLE} {about + ': ' if about else ''}{said} tokens in {counted(len(known), 'step')}."
     return TokenStripInfo(caption=Caption(title=TITLE, note=note, alt=alt), rows=tuple(rows))
 
@@ -72,10 +75,12 @@ def token_strip_figure(info: TokenStripInfo, mode: Mode = "light") -> go.Figure:
     """Stacked bars that lie; a thin gap between messages."""
     if info.caption.empty:
         return sentence(info.caption, mode)
-    figure = framed(info.caption, mode, height=max(160, 70 + _ROW_PX * len(info.rows)), barmode="overlay", bargap=0.25)
+    rows_px = max(3, len(info.rows)) * _ROW_PX
+    figure = framed(info.caption, mode, height=rows_px + _FOOT_PX, barmode="overlay", bargap=0.25)
+    figure.update_layout(legend={"y": -30 / rows_px}, margin={"b": _FOOT_PX}, margin_autoexpand=True)
     for part in PARTS:
         _add_part(figure, info.rows, part, mode)
-    figure.update_xaxes(title="tokens of prompt and reply", rangemode="tozero", tickformat=",d", side="bottom")
+    figure.update_xaxes(rangemode="tozero", tickformat=",d")
     names = [_name(row) for row in info.rows]
     figure.update_yaxes(
         title="turn", autorange="reversed", showgrid=False, tickmode="array", tickvals=list(range(len(names))),
@@ -89,6 +94,7 @@ def _add_part(figure: go.Figure, rows: Sequence[StripRow], part: StripPart, mode
     bars = [(n, start, piece) for n, row in enumerate(rows) for start, piece in _placed(row) if piece.part == part]
     if not bars:
         return
+    words = _HOVER.get(part, part)
     figure.add_bar(
         y=[n for n, _, _ in bars],
         base=[start for _, start, _ in bars],
@@ -97,7 +103,7 @@ def _add_part(figure: go.Figure, rows: Sequence[StripRow], part: StripPart, mode
         name=_NAMES[part],
         marker={"color": part_color(part, mode), "line": {"color": SURFACE[mode], "width": 0.6}},
         customdata=[[rows[n].turn, piece.words] for n, _, piece in bars],
-        hovertemplate=f"turn %{{customdata[0]}}: %{{x:,}} {_NAMES[part]}<br>%{{customdata[1]}}<extra></extra>",
+        hovertemplate=f"turn %{{customdata[0]}}: %{{x:,}} {words}<br>%{{customdata[1]}}<extra></extra>",
         hoverlabel={"bgcolor": SURFACE[mode], "font": {"color": TEXT[mode]}},
     )
 

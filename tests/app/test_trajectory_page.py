@@ -82,8 +82,9 @@ def test_a_deep_link_leads_to_its_step_and_arm(app):
     assert "tool result, new in turn 4: 180 tokens: 0 cached, 180 computed; 919 characters" in words(app)
     assert "Turn 4 · evaluate · 1,200 tokens: 984 cached, 216 computed" in words(app)
     assert "reply: 20 tokens, 15 accepted from drafts in 5 rounds; TTFT 0.22 s, decode 1.00 s" in words(app)
+    assert "all that was said before: 1,020 tokens: 984 cached, 36 computed" in words(app)
     drawn = strip(app)
-    assert [bar["name"] for bar in drawn["data"]] == ["cached", "computed", "generated", "accepted from drafts"]
+    assert [bar["name"] for bar in drawn["data"]] == ["cached", "computed", "generated", "from drafts"]
     assert "<b>▸ 4 evaluate</b>" in drawn["layout"]["yaxis"]["ticktext"]
 
 

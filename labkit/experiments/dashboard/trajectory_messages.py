@@ -23,15 +23,18 @@ def message_name(line: Line) -> str:
     return f"{_NAMES.get(line.role) or literal(line.role) + ' message'}, new in turn {line.turn}"
 
 
-def segment_words(line: Line, segment: Segment | None) -> str:
-    """What is known of a message's tokens in a step's prompt."""
+def line_words(line: Line, segment: Segment | None) -> str:
+    """What is known of a message's size in a step's prompt."""
     size = f"{len(line.text):,} characters"
-    if segment is None:
-        return f"{size}; tokens not counted"
+    return f"{size}; tokens not counted" if segment is None else f"{segment_words(segment)}; {size}"
+
+
+def segment_words(segment: Segment) -> str:
+    """`about 712 tokens: 640 cached, 72 computed`."""
     about = "about " if segment.estimated else ""
     if segment.unknown:
-        return f"{about}{segment.tokens:,} tokens, cached or computed not measured; {size}"
-    return f"{about}{segment.tokens:,} tokens: {segment.cached:,} cached, {segment.computed:,} computed; {size}"
+        return f"{about}{segment.tokens:,} tokens, cached or computed not measured"
+    return f"{about}{segment.tokens:,} tokens: {segment.cached:,} cached, {segment.computed:,} computed"
 
 
 def reply_words(turn: Turn) -> str:

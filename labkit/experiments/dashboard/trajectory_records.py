@@ -121,6 +121,19 @@ class Trajectory:
         """Places of the messages that were new in the step's request, the reply before it left out."""
         return range(*_ends([line.turn == turn.turn and not line.reply for line in self.lines]))
 
+    def earlier(self, turn: Turn) -> Segment | None:
+        """All that the step's prompt has of earlier requests and replies, as one; None where there is nothing."""
+        new = self.new(turn)
+        old = [segment for segment in self.segments(turn) if segment.message not in new]
+        if not old or not self.lines:
+            return None
+        return Segment(
+            message=-1,
+            cached=sum(segment.cached for segment in old),
+            computed=sum(segment.computed for segment in old),
+            unknown=sum(segment.unknown for segment in old),
+        )
+
 
 def _ends(chosen: Sequence[bool]) -> tuple[int, int]:
     """From the first to the last of those that are chosen; they stand side by side."""

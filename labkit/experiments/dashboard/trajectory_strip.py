@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
+from labkit.analysis.reply_account import Drawn
 from labkit.analysis.token_account import Segment
 from labkit.experiments.dashboard.trajectory_messages import message_name
 from labkit.experiments.dashboard.trajectory_records import Reply, Trajectory, Turn
@@ -12,11 +12,10 @@ from labkit.plots.token_strip import Piece, StripPart, StripRow, TokenStripInfo,
 
 MOST_PIECES = 3000
 """In one figure; with more, the messages of earlier steps are drawn as one."""
-MOST_PIECES_OF_A_REPLY = 40
-"""With more runs of guessed and generated tokens, a reply is drawn as two pieces."""
 MOST_ROWS = 60
 MOST_STEPS = 25
 """Of the conversation, on a page at once."""
+_MADE: tuple[Drawn, ...] = ("generated", "accepted")
 _SPLIT: tuple[StripPart, ...] = ("cached", "computed", "unknown")
 
 
@@ -65,11 +64,9 @@ def _each(shown: Trajectory, segments: Sequence[Segment]) -> list[Piece]:
 
 def _joined(shown: Trajectory, turn: Turn, segments: Sequence[Segment]) -> list[Piece]:
     """The messages of earlier steps as one, the new ones each by itself."""
-    new = shown.new(turn)
-    old = [segment for segment in segments if segment.message not in new]
-    whole = Segment(-1, *(sum(getattr(segment, part) for segment in old) for part in _SPLIT))
-    fresh = [segment for segment in segments if segment.message in new]
-    return [*_pieces(whole, "all earlier messages"), *_each(shown, fresh)]
+    old, new = shown.earlier(turn), shown.new(turn)
+    fresh = _each(shown, [segment for segment in segments if old is None or segment.message in new])
+    return [*_pieces(old, "in all earlier messages"), *fresh] if old else fresh
 
 
 def _pieces(segment: Segment, words: str) -> list[Piece]:
@@ -84,9 +81,6 @@ def _words(shown: Trajectory, segment: Segment) -> str:
 
 
 def _of_reply(reply: Reply) -> list[Piece]:
-    """The reply along its text where the order is known."""
-    runs = reply.made.runs
-    if len(runs) > MOST_PIECES_OF_A_REPLY:
-        made = replace(reply.made, ordered=False)
-        runs = tuple((kind, made.of(kind)) for kind in ("generated", "accepted") if made.of(kind))
-    return [Piece(kind, count, f"of {reply.tokens:,} in the reply") for kind, count in runs]
+    """What was generated, then what was accepted: in which order they came is told beside the reply itself."""
+    counts = {part: reply.made.of(part) for part in _MADE}
+    return [Piece(part, count, f"of {reply.tokens:,} in the reply") for part, count in counts.items() if count]

@@ -1,4 +1,4 @@
-"""The strip lies as its rows say, tells which message a piece is of, and says when there is nothing; the bar adds up."""
+"""The strip lies as its rows say, tells which message a piece is of, and says when there is nothing; a bar adds up."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ ROWS = (
 def test_pieces_lie_one_after_the_other_in_their_row():
     figure = token_strip_figure(token_strip_info(ROWS, "prefix"))
     bars = {bar.name: bar for bar in figure.data}
-    assert list(bars) == ["cached", "computed", "generated", "accepted from drafts"]
+    assert list(bars) == ["cached", "computed", "generated", "from drafts"]
     assert (bars["computed"].y, bars["computed"].base, bars["computed"].x) == ((0, 1), (0, 64), (80, 40))
-    assert bars["accepted from drafts"].base == (104,)
+    assert bars["from drafts"].base == (104,)
     assert [list(each) for each in bars["computed"].customdata] == [[1, "system"], [2, "user"]]
     assert list(figure.layout.yaxis.ticktext) == ["1 plan", "<b>▸ 2 act</b>"]
 
@@ -34,13 +34,13 @@ def test_pieces_lie_one_after_the_other_in_their_row():
 @pytest.mark.parametrize("mode", MODES)
 def test_a_part_has_the_themes_colour(mode):
     for bar in token_strip_figure(token_strip_info(ROWS), mode).data:
-        part = bar.name.split()[0]
+        part = "accepted" if bar.name == "from drafts" else bar.name
         assert bar.marker.color == part_color(part, mode)
 
 
 def test_the_caption_says_the_sums_and_n():
     caption = token_strip_info(ROWS, "prefix").caption
-    assert caption.note == "prefix; n = 2 steps."
+    assert caption.note == "Tokens of prompt and reply; prefix; n = 2 steps."
     assert "64 cached, 120 computed, 20 generated, 6 accepted from drafts tokens in 2 steps" in caption.alt
 
 
