@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -37,10 +37,13 @@ _POLL_S = 0.5
 
 
 class Fleet:
-    """The engines registered under `state_dir` (the user's, when None)."""
+    """The engines registered under `state_dir` (the user's, when None). `free`: bytes that a new engine can take."""
 
-    def __init__(self, state_dir: Path | None = None, clock: Clock | None = None) -> None:
+    def __init__(
+        self, state_dir: Path | None = None, clock: Clock | None = None, free: Callable[[], int] = free_bytes
+    ) -> None:
         self.state_dir = state_dir or default_state_dir()
+        self.free = free
         self._clock = clock or SystemClock()
         self._registry = Registry(self.state_dir)
         self._times = StartTimes(self.state_dir)
@@ -75,7 +78,7 @@ class Fleet:
         require_programs(plan)
         if plan.weights is not None:
             weights.path(plan.weights)
-        require_memory(plan, free_bytes())
+        require_memory(plan, self.free())
         for name in plan.fixed:
             if name in plan.port_names:
                 require_free(name, plan.ports[name])

@@ -70,12 +70,13 @@ def resets(events: Events) -> list[Reset]:
             engine = str(event["engine"])
         if event["type"] not in ("first_counters", "counters"):
             continue
+        read = str(event.get("engine", engine))  # a live run reads the engine before after it has turned to the next
         for role, said in event.get("processes", {}).items():
             before = said.get("before", said)
-            why = said.get("restarted") or _fell(last.get((engine, role), {}), before)
+            why = said.get("restarted") or _fell(last.get((read, role), {}), before)
             if why:
                 found.append(Reset(arm=event["arm"], repeat=event["repeat"], role=role, why=str(why)))
-            last[engine, role] = {**last.get((engine, role), {}), **said.get("after", said)}
+            last[read, role] = {**last.get((read, role), {}), **said.get("after", said)}
     return found
 
 

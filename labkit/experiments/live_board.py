@@ -18,6 +18,7 @@ from labkit.core.errors import EngineDied, EngineError
 from labkit.experiments.alive import check_alive
 from labkit.experiments.first_counters import first_counters
 from labkit.experiments.live_holds import Holds, Station
+from labkit.experiments.live_lap import Lap
 from labkit.experiments.live_telling import Telling
 from labkit.experiments.serving import EngineProvider, Served
 from labkit.store.masking import masked_text
@@ -40,6 +41,8 @@ class Board:
     spec_method: str | None = None
     repeat: int = 0
     station: Station | None = None
+    steered: Arm | None = None
+    """What was wished for last, of what could be had."""
     ended: EngineError | None = None
     lost: dict[str, str] = field(default_factory=dict)
     died: set[str] = field(default_factory=set)
@@ -74,25 +77,40 @@ class Board:
             if not self._flying:
                 self._quiet.set()
 
-    async def turn_to(self, arm: Arm, *, wished: bool = False) -> bool:
-        """Serve this arm from the next step on; whether it can be had. Its engine's words are kept when it cannot.
+    async def begin(self, choose: Callable[[], Lap | None]) -> tuple[Lap, bool] | None:
+        """Serve the arm of the lap that is chosen, and whether it can be had; None: there is no lap left.
 
-        Then the arm before goes on, started again where it had to make room.
+        It is chosen when no wish is under way, so that a lap never undoes one.
         """
         async with self._turning:
-            before = self.station.arm if self.station else None
-            if before == arm:
-                return True
-            try:
-                await self._turn(arm, before, wished)
-            except EngineError as error:
-                self.lost[arm.label] = error.message
-                self._lament("refused", arm, error)
-                await self._restore(before)
-                return False
-            finally:
-                self._open()
+            lap = choose()
+            if lap is None:
+                return None
+            self.repeat = lap.repeat
+            return lap, await self._turn_to(lap.arm, wished=False)
+
+    async def wish(self, arm: Arm) -> None:
+        """Serve this arm from the next step on, and in the laps that follow, when it can be had."""
+        async with self._turning:
+            if await self._turn_to(arm, wished=True):
+                self.steered = arm
+
+    async def _turn_to(self, arm: Arm, *, wished: bool) -> bool:
+        """Whether the arm serves now. When it cannot, its engine's words are kept and the arm before goes on, started
+        again where it had to make room."""
+        before = self.station.arm if self.station else None
+        if before == arm:
             return True
+        try:
+            await self._turn(arm, before, wished)
+        except EngineError as error:
+            self.lost[arm.label] = error.message
+            self._lament("refused", arm, error)
+            await self._restore(before)
+            return False
+        finally:
+            self._open()
+        return True
 
     async def failed(self, station: Station) -> None:
         """A request to it has failed: when its engine has died, go on under the arm before, if that one lives."""
@@ -177,6 +195,8 @@ class Board:
         self.died.add(station.engine)
         gone = {each.arm.label for each in (*self._before, station) if each.engine == station.engine}
         self.lost |= dict.fromkeys(gone, error.message)
+        if self.steered and self.steered.label in gone:
+            self.steered = None
         self._lament("engine_died", station.arm, error)
         if self.station and self.station.engine == station.engine:
             self._gate.clear()

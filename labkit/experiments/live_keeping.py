@@ -111,6 +111,7 @@ class Alone:
             return
         (station, condition), total = self._stretch, self._meter.total()
         about = {"arm": station.arm.label, "repeat": self.lap.repeat, "recording": self.recording}
+        about["engine"] = station.engine
         self.board.writer.event("counters", **about, condition=condition, cache="cold", **total)
         self._meter = self._stretch = None
 

@@ -24,11 +24,10 @@ class Lap:
 
 @dataclass
 class Laps:
-    """The laps of a run. `each`: of every arm; 0: without end. `steered`: what was wished for last. Mutable."""
+    """The laps of a run. `each`: of every arm; 0: without end. Mutable."""
 
     arms: Sequence[Arm]
     each: int
-    steered: Arm | None = None
     _number: int = field(default=0, init=False)
     _begun: Counter[Arm] = field(default_factory=Counter, init=False)
 
@@ -37,11 +36,16 @@ class Laps:
         """How many there are in all; None: without end."""
         return self.each * len(self.arms) or None
 
-    def next(self, lost: Container[str]) -> Lap | None:
-        """The next lap, arms that are lost passed over; None when there is none left."""
+    @property
+    def left(self) -> int | None:
+        """How many have not begun; None: without end."""
+        return None if self.total is None else self.total - self._number
+
+    def next(self, steered: Arm | None = None, lost: Container[str] = ()) -> Lap | None:
+        """The next lap, of the arm that was steered to; arms that are lost are passed over. None: none is left."""
         passed_over = 0
         while self._number != self.total and passed_over < len(self.arms):
-            arm = self.steered or self.arms[self._number % len(self.arms)]
+            arm = steered or self.arms[self._number % len(self.arms)]
             self._number += 1
             if arm.label not in lost:
                 self._begun[arm] += 1

@@ -8,7 +8,6 @@ from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from labkit.core.arms import Arm
 from labkit.core.errors import EngineError, LabError
 from labkit.experiments.live_asked import LiveAsked
 from labkit.experiments.live_board import Board
@@ -30,6 +29,11 @@ class Live:
     laps: Laps
     wishes: NextWish
 
+    def left(self, begins: bool) -> int | None:
+        """Steps that are still to come at most, those of the lap that begins included; None: without end."""
+        laps = self.laps.left
+        return None if laps is None else (laps + begins) * self.asked.agents * self.work.steps
+
 
 async def through(live: Live) -> None:
     """All laps; then the engines of this run are ended, all but the last when all went well and it is to be kept."""
@@ -47,11 +51,15 @@ async def through(live: Live) -> None:
 
 
 async def _laps(live: Live) -> None:
-    while lap := live.laps.next(live.board.lost):
+    board = live.board
+    while begun := await board.begin(lambda: live.laps.next(board.steered, board.lost)):
+        lap, served = begun
         measured = live.book.tally.measured.total()
-        await _lap(live, lap)
-        in_vain = live.book.tally.measured.total() == measured
-        if live.board.ended or (in_vain and live.laps.total is None and lap.arm.label not in live.board.lost):
+        board.telling.expect(live.left(served))
+        if served:
+            await _lap(live, lap)
+        in_vain = served and live.book.tally.measured.total() == measured
+        if board.ended or (in_vain and live.laps.total is None):
             return
 
 
@@ -63,18 +71,13 @@ async def _steered(live: Live) -> None:
             if (wish := live.wishes()) is not None:
                 await _stopped(turning)
                 live.board.writer.event("steer", arm=wish.label)
-                turning = asyncio.create_task(_turn(live, wish))
+                turning = asyncio.create_task(live.board.wish(wish))
             if turning and turning.done():
                 turning.result()
                 turning = None
             await asyncio.sleep(EVERY_S)
     finally:
         await _stopped(turning)
-
-
-async def _turn(live: Live, wish: Arm) -> None:
-    if await live.board.turn_to(wish, wished=True):
-        live.laps.steered = wish
 
 
 async def _stopped(turning: asyncio.Task[None] | None) -> None:
@@ -85,12 +88,8 @@ async def _stopped(turning: asyncio.Task[None] | None) -> None:
 
 
 async def _lap(live: Live, lap: Lap) -> None:
-    """Every agent once through; an arm that cannot be had is noted by the board and passed over."""
+    """Every agent once through."""
     board, agents = live.board, live.asked.agents
-    board.repeat = lap.repeat
-    if not await board.turn_to(lap.arm):
-        board.telling.dropped(agents * live.work.steps)
-        return
     board.telling.began()
     board.writer.event("lap", arm=lap.arm.label, repeat=lap.repeat, agents=agents)
     board.telling.say(f"measuring {lap.arm.label}", f"lap {lap.repeat + 1}")
@@ -113,6 +112,7 @@ async def _crowd(live: Live, lap: Lap, agents: Sequence[Among]) -> None:
     if live.book.toggled == toggled:
         await meter.lap()
         about = {"arm": lap.arm.label, "repeat": lap.repeat, "recording": live.work.recorded_as}
+        about["engine"] = station.engine if station else ""
         board.writer.event("counters", **about, condition="", cache="cold", **meter.total())
     await tell_ceilings(board, lap, agents)
 

@@ -53,10 +53,11 @@ def live_of(
         provider.leaving = board.leave
     book = Book(board)
     work = _work(asked, source, book)
-    telling.total = None if laps.total is None else laps.total * asked.agents * work.steps
     if isinstance(source, Recording):
         keep_recordings(writer, [source])
-    return Live(asked, board, book, work, laps, wishes)
+    live = Live(asked, board, book, work, laps, wishes)
+    telling.expect(live.left(begins=False))
+    return live
 
 
 def _work(asked: LiveAsked, source: Recording | Task, book: Book) -> Work:

@@ -53,13 +53,17 @@ class Telling:
             self.start_left_s = max(0.0, progress.total - progress.done)
         self.say(progress.stage, progress.message, often=True)
 
+    def expect(self, steps: int | None) -> None:
+        """So many steps are still to come; None: without end."""
+        self.total = None if steps is None else self.done + steps
+
     def dropped(self, steps: int) -> None:
-        """So many steps will not come."""
+        """So many of those that were expected will not come."""
         self.total = None if self.total is None else max(self.done, self.total - steps)
 
     def _eta_s(self) -> float | None:
         if self.total is None:
-            return None
+            return round(self.start_left_s, 1) or None
         left = self.start_left_s + (self.total - self.done) * self._step_s()
         return round(left, 1)
 

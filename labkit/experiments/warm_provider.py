@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from labkit.core.arms import Arm
 from labkit.core.errors import NotEnoughMemory
 from labkit.core.progress import OnProgress, Progress, silent
-from labkit.engines.memory import free_bytes, require_memory
+from labkit.engines.memory import require_memory
 from labkit.engines.plan import Plan
 from labkit.engines.registry import Engine
 from labkit.experiments.fleet_provider import FleetProvider
@@ -54,7 +54,7 @@ class WarmProvider(FleetProvider):
     async def _make_room(self, plan: Plan, on_progress: OnProgress) -> bool:
         """End one engine of this run; False when none can be. Raises NotEnoughMemory when all would not be enough."""
         ours = sum(process.memory_bytes for engine in self._started.values() for process in engine.plan.layout)
-        require_memory(plan, free_bytes() + ours)
+        require_memory(plan, self._fleet.free() + ours)
         for engine in list(self._started.values()):
             on_progress(Progress(stage=f"starting {plan.arm}", message=f"ending {engine.plan.arm} for its memory"))
             await self.leaving(engine.id)
