@@ -15,7 +15,7 @@ from pathlib import Path
 import browsing
 import pytest
 from browsing import Tab
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from labkit.engines import weights
 from labkit.engines.fleet import Fleet
@@ -49,6 +49,11 @@ def url(places) -> Iterator[str]:
 def toggle(page: Page, label: str) -> None:
     """Flip a layer. The switch itself is hidden below what is drawn of it."""
     page.get_by_text(label, exact=True).first.click()
+
+
+def button(page: Page, label: str) -> Locator:
+    """A button; its icon's name may stand before its label."""
+    return page.get_by_role("button", name=re.compile(rf"(^|\s){label}$"))
 
 
 def until(what, happened, seconds: float = 60.0) -> None:
@@ -88,15 +93,15 @@ def measure_prefix_caching(tab: Tab, store: RunStore) -> str:
     expect(page.get_by_text("prefix+spec", exact=True).first).to_be_visible()
     toggle(page, "Speculation")
     page.get_by_text("What is run", exact=True).click()
-    steps = page.get_by_role("slider", name="Steps")
-    while int(steps.get_attribute("aria-valuenow")) > STEPS:
-        steps.press("ArrowLeft")
-    page.get_by_role("combobox", name=re.compile("Laps")).click()
+    page.get_by_role("combobox", name="Laps").click()
     page.get_by_role("option", name="3 laps").click()
-    tab.settle()
-    page.get_by_role("button", name="Run", exact=True).click()
-    expect(page.get_by_role("button", name="Stop")).to_be_enabled()
-    page.get_by_role("img", name=re.compile("lane|arm", re.I)).first.wait_for(timeout=START_MS)
+    slider = page.get_by_role("slider", name="Steps")
+    for _ in range(int(slider.input_value()) - STEPS):
+        slider.press("ArrowLeft")
+    expect(page.get_by_text(f"Run: {STEPS} steps of")).to_contain_text("base first, then prefix, 3 laps")
+    button(page, "Run").click()
+    expect(button(page, "Stop")).to_be_enabled()
+    page.get_by_test_id("stPlotlyChart").first.wait_for(timeout=START_MS)
     tab.shoot("story-0-running")
     until_ended(page)
     return store.list()[0].id
@@ -104,14 +109,14 @@ def measure_prefix_caching(tab: Tab, store: RunStore) -> str:
 
 def until_ended(page: Page) -> None:
     """The run that goes on has ended: Run can be pressed again."""
-    expect(page.get_by_role("button", name="Run", exact=True)).to_be_enabled(timeout=LAPS_MS)
+    expect(button(page, "Run")).to_be_enabled(timeout=LAPS_MS)
 
 
 def flip_and_repeat_with_a_reload_and_a_second_tab(chrome, tab: Tab, store: RunStore, first: str) -> str:
     """The same steps under base, steered back to prefix caching while they go on; nothing is lost by a reload."""
     page = tab.page
     toggle(page, "Prefix caching")
-    page.get_by_role("button", name="Repeat these steps under base").click()
+    button(page, "Repeat these steps under base").click()
     until("the second run", lambda: len(store.list()) == 2)
     second = store.list()[0].id
     until("a step of it", lambda: len(store.open(second).steps()) > 1, 120)
@@ -142,6 +147,7 @@ def name_the_effect(tab: Tab, run: str) -> None:
 def take_away(tab: Tab, run: str, places: Path) -> zipfile.ZipFile:
     """An export, downloaded and read."""
     page = tab.open(f"export?run_id={run}", "Export")
+    button(page, "Prepare").click()
     with page.expect_download(timeout=60_000) as waiting:
-        page.get_by_role("button", name=re.compile("Download")).first.click()
+        page.get_by_role("button", name=re.compile("Download")).first.click(timeout=60_000)
     return zipfile.ZipFile(io.BytesIO(Path(waiting.value.path()).read_bytes()))
