@@ -35,8 +35,7 @@ class Packing:
 
     def __init__(self, names: Sequence[str], formats: Sequence[str]) -> None:
         """`names`: what opens the runs; `formats`: names of `downloads.OFFERS`. One of each at least."""
-        self._folder = Path(tempfile.mkdtemp(prefix="labkit-export-"))
-        weakref.finalize(self, shutil.rmtree, self._folder, True)
+        self._folder: Path | None = None
         self._given_up = False
         self.progress = Progress(stage="export", message="opening the run")
         self.file: Path | None = None
@@ -77,12 +76,12 @@ class Packing:
         self._given_up = True
         self.file = None
         if not self._thread.is_alive():
-            shutil.rmtree(self._folder, ignore_errors=True)
+            self._remove()
 
     def _work(self, names: tuple[str, ...], formats: tuple[str, ...]) -> None:
         try:
-            store = RunStore()
-            self.file = pack([store.open(name) for name in names], formats, self._folder, self._said)
+            folder, store = self._made_folder(), RunStore()
+            self.file = pack([store.open(name) for name in names], formats, folder, self._said)
         except _GivenUp:
             pass
         except LabError as error:
@@ -91,7 +90,18 @@ class Packing:
             self.error = f"The export failed: {type(error).__name__}: {error}"
         finally:
             if self._given_up:
-                shutil.rmtree(self._folder, ignore_errors=True)
+                self.file = None
+                self._remove()
+
+    def _made_folder(self) -> Path:
+        """Removed at the latest when this object is, or when the process ends in good order."""
+        self._folder = folder = Path(tempfile.mkdtemp(prefix="labkit-export-"))
+        weakref.finalize(self, shutil.rmtree, folder, True)
+        return folder
+
+    def _remove(self) -> None:
+        if self._folder:
+            shutil.rmtree(self._folder, ignore_errors=True)
 
     def _said(self, progress: Progress) -> None:
         if self._given_up:

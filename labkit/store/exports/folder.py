@@ -1,20 +1,21 @@
 """The run folder itself as one .zip that opens elsewhere: `labkit show FILE.zip`. Secrets are masked on the way.
 
 Folders are masked when they are written; here once more, for those of before. Lines that hold numbers alone, most of a
-long run, are copied as they are. What was said (`recordings.jsonl`) is not touched: it is what a replay sends.
+long run, are copied as they are.
 """
 
 from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from labkit.core.progress import OnProgress, Progress
 from labkit.store.jsonl import to_json
-from labkit.store.layout import EVENTS, LOGS, RUN
-from labkit.store.masking import masked_text, without_secrets
+from labkit.store.layout import EVENTS, LOGS, RECORDINGS, RUN
+from labkit.store.masking import masked_text, without_said_secrets, without_secrets
 from labkit.store.runs import Run
 
 STORED = frozenset({".parquet", ".zip", ".png"})
@@ -49,6 +50,9 @@ def _add(archive: zipfile.ZipFile, file: Path, name: str, on_progress: OnProgres
         archive.writestr(name, to_json(without_secrets(json.loads(file.read_text(encoding="utf-8"))), indent=1))
     elif file.name == EVENTS:
         _write(archive, name, _events(file, on_progress))
+    elif file.name == RECORDINGS:
+        with file.open(encoding="utf-8", errors="replace") as lines:
+            _write(archive, name, (_line(line, without_said_secrets) for line in lines if line.endswith("\n")))
     elif file.suffix == ".log":
         with file.open(encoding="utf-8", errors="replace") as lines:
             _write(archive, name, map(masked_text, lines))
@@ -79,7 +83,11 @@ def _masked(line: str) -> str:
     """A step without an error and samples hold no text that somebody could have put a secret into."""
     if any(kind in line[:80] for kind in _NUMBERS) and ('"error": null' in line or '"samples"' in line[:80]):
         return line
+    return _line(line, without_secrets)
+
+
+def _line(line: str, without: Callable[[Any], Any]) -> str:
     try:
-        return f"{to_json(without_secrets(json.loads(line)))}\n"
+        return f"{to_json(without(json.loads(line)))}\n"
     except ValueError:
         return masked_text(line)
