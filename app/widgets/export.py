@@ -50,7 +50,7 @@ def prepared(names: list[str], formats: list[str]) -> Packing | None:
     return kept[-1] if kept and kept[:2] == (names, formats) else None
 
 
-@st.fragment(run_every="0.5s")
+@st.fragment(run_every="1s")
 def being_made(packing: Packing) -> None:
     """How far it is; the page is drawn anew when it is done."""
     if packing.done:

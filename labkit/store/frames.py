@@ -3,7 +3,8 @@
     query(store, "select arm, median(t_first_token - t_send) from steps where not warmup group by arm")
 
 Views: `steps`, `chunks`, `telemetry` (columns as their records declare them; `run` tells runs apart) and `runs` (id,
-experiment, created, state, note). SQL reads these and nothing else of the machine.
+experiment, created, state, note). A run whose folder somebody copied is in them once. SQL reads these and nothing else
+of the machine.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def query(store: RunStore, sql: str, parameters: Mapping[str, Any] | None = None
     Raises BadInput with DuckDB's words when the SQL is wrong.
     """
     with duckdb.connect() as database:
-        runs = store.runs()
+        runs = once(store.runs())
         _add_views(database, runs)
         try:
             return database.execute(sql, dict(parameters or {})).df()
@@ -39,8 +40,14 @@ def query(store: RunStore, sql: str, parameters: Mapping[str, Any] | None = None
 
 def all_steps(store: RunStore) -> pd.DataFrame:
     """The steps of every run that opens, oldest run first; columns as StepRecord declares them."""
-    tables = [run.arrow("steps") for run in reversed(store.runs())]
+    tables = [run.arrow("steps") for run in reversed(once(store.runs()))]
     return to_frame(pa.concat_tables(tables) if tables else schema_of("steps").empty_table())
+
+
+def once(runs: Sequence[Run]) -> list[Run]:
+    """The runs without copies of them, in their order; where a folder has the run's own name, it is that one."""
+    own = {run.id: run for run in reversed(runs)} | {run.id: run for run in runs if run.folder.name == run.id}
+    return [run for run in runs if own[run.id] is run]
 
 
 def _add_views(database: duckdb.DuckDBPyConnection, runs: Sequence[Run]) -> None:

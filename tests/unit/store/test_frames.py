@@ -1,5 +1,6 @@
 """Many runs in one table, ended ones from Parquet and the others from events."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from builders import a_sample, a_step, chunks_at
 from labkit.core.columns import columns_of
 from labkit.core.errors import BadInput
 from labkit.core.records import StepRecord
-from labkit.store.frames import all_steps, query
+from labkit.store.frames import all_steps, once, query
 from labkit.store.runs import RunStore
 
 
@@ -33,6 +34,16 @@ def test_ended_and_live_runs_are_one_table(three_runs: RunStore):
     assert query(three_runs, "select count(*) from telemetry").iloc[0, 0] == 2
     states = query(three_runs, "select state from runs order by created").iloc[:, 0].tolist()
     assert states == ["done", "done", "running"]
+
+
+def test_a_copied_folder_does_not_count_twice(three_runs: RunStore):
+    newest = three_runs.folders()[1]
+    for name in ("0-a-copy", "zz-another"):
+        shutil.copytree(newest, three_runs.root / name)
+    counted = query(three_runs, "select count(*) from steps where run = $run", {"run": newest.name})
+    assert counted.iloc[0, 0] == len(three_runs.open(newest.name).steps())
+    assert [run.folder.name for run in once(three_runs.runs()) if run.id == newest.name] == [newest.name]
+    assert len(all_steps(three_runs)) == 6
 
 
 def test_null_stays_null_and_parameters_are_bound(three_runs: RunStore):
