@@ -48,7 +48,7 @@ def alone(chunks: pd.DataFrame, spans: pd.DataFrame) -> dict[str, float]:
     """Each arm's median gap (s) at the fewest agents that it was measured with. `spans`: of `concurrency.windows`."""
     agents = dict(zip(spans["condition"], spans["agents"], strict=True))
     found = itl(measured(chunks))
-    found = found.assign(agents=found["condition"].map(agents))
+    found = found.assign(agents=found["condition"].astype(str).map(agents))
     least = found[found["agents"] == found.groupby("arm")["agents"].transform("min")]
     return {str(arm): float(value) for arm, value in least.groupby("arm")["itl_s"].median().items()}
 

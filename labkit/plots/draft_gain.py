@@ -86,7 +86,7 @@ def draft_gain_figure(info: DraftGainInfo, mode: Mode = "light") -> go.Figure:
         title="accepted / drafted tokens of the step", range=[-0.04, 1.04], tickformat=".0%", dtick=0.25
     )
     figure.update_yaxes(
-        title="decode time without / with (over 1x: faster)", type="log", range=[low, high], tickvals=_TICKS,
+        title="decode time without / with drafts", type="log", range=[low, high], tickvals=_TICKS,
         ticktext=[f"{tick:g}x" for tick in _TICKS],
     )  # fmt: skip
     return figure
@@ -118,7 +118,7 @@ def _caption(drafters: tuple[GainDots, ...]) -> Caption:
     n = sum(dots.n for dots in drafters)
     if not n:
         return Caption(title=TITLE, empty="No step of natural length was measured both with drafts and without.")
-    lost = "; ".join(f"{dots.method} cost time in {dots.n_lost} of {counted(dots.n, 'step')}" for dots in drafters)
+    lost = "; ".join(f"{dots.method} in {dots.n_lost} of {counted(dots.n, 'step')}" for dots in drafters)
     cut = f" Dots: medians of {GROUPS} groups of like acceptance." if any(dots.grouped for dots in drafters) else ""
-    hollow = " Hollow: slower with drafts." if any(dots.n_lost for dots in drafters) else ""
-    return Caption(title=TITLE, note=f"{lost[:1].upper()}{lost[1:]}.{hollow}{cut}", alt=f"{TITLE} {lost}.")
+    note = f"Below 1x (hollow) drafts cost time: {lost}.{cut}"
+    return Caption(title=TITLE, note=note, alt=f"{TITLE} Drafts cost time: {lost}.")

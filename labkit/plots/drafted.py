@@ -14,7 +14,7 @@ from labkit.plots.per_turn import turn_ticks
 from labkit.plots.rows import counted
 from labkit.plots.theme import Mode, part_color
 
-TITLE = "How many tokens were drafted, and how many of them accepted?"
+TITLE = "How many drafted tokens were accepted?"
 _ROOM = 12
 """Up to so many turns, the share that was accepted is written under each bar."""
 _HEIGHT_PX, _TWO_LINES_PX = 280, 84

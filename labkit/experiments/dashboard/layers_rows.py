@@ -75,10 +75,11 @@ def command_for(opened: Opened, arms: tuple[str, ...]) -> str:
     """The run's own question under these arms; the quick look where it was not asked about a list of arms."""
     info = opened.info
     known = {each.name: each for each in EXPERIMENTS}.get(info.experiment)
-    if known and "arms" in known.params and "arms" in info.asked:
-        return asked_in_words(known.name, {**info.asked, "arms": list(arms)})
-    kept = {name: info.asked[name] for name in ("profile", "recording") if info.asked.get(name)}
-    return asked_in_words("quick", {**kept, "arms": list(arms)})
+    own = known is not None and "arms" in known.params and "arms" in info.asked
+    kept = info.asked if own else {name: info.asked.get(name) for name in ("profile", "recording")}
+    told = {name: value for name, value in kept.items() if value is not None}
+    words = asked_in_words(info.experiment if own else "quick", {**told, "arms": list(arms)})
+    return words if "--arms" in words else f"{words} --arms {','.join(arms)}"
 
 
 def chosen(opened: Opened, cache: str, condition: str | None) -> pd.DataFrame:

@@ -96,7 +96,7 @@ def facts(found: tuple[Drafter, ...], costs: tuple[Cost, ...]) -> tuple[Fact, ..
         Fact(
             label="Slower steps",
             value=f"{lost} of {n}" if n else DASH,
-            note="" if n else "not paired",
+            note="paired steps" if n else "not paired",
             help=f"Steps whose decoding took longer with drafts than without, on the same request.{left_out}",
         ),
     )
