@@ -43,7 +43,11 @@ def doctor(
     """
     from labkit.experiments.check_up import check_up  # here: it would slow down every other command
 
-    report = check_up(profile, recording=recording, thorough=thorough)
+    say(check_up(profile, recording=recording, thorough=thorough), as_json)
+
+
+def say(report: Report, as_json: bool = False) -> None:
+    """Print the report; raises typer.Exit when something failed."""
     if as_json:
         typer.echo(json.dumps(report.to_dict(), indent=1))
     else:

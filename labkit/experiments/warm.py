@@ -40,14 +40,25 @@ def warm(profile: str, arm: str) -> None:
 
 def is_warming(profile: str, arm: str) -> bool:
     """Whether a start that `warm` began still goes on; it may not be in the fleet yet."""
-    file = log_of(profile, arm).with_suffix(".json")
+    return is_starting(_key(profile, arm))
+
+
+def is_starting(key: str) -> bool:
+    """The same, by the key of the plan."""
+    file = log_of_key(key).with_suffix(".json")
     return file.is_file() and is_alive(ProcessState.from_dict(json.loads(file.read_text(encoding="utf-8"))))
 
 
 def failures(profile: str, arms: Sequence[str]) -> dict[str, str]:
     """Arm to the words of a start that `warm` began and that failed; the next start forgets them."""
-    said = {arm: _said(log_of(profile, arm)) for arm in arms if not is_warming(profile, arm)}
-    return {arm: text.split(_ERROR, 1)[1].strip() for arm, text in said.items() if _ERROR in text}
+    said = {arm: failure(_key(profile, arm)) for arm in arms}
+    return {arm: text for arm, text in said.items() if text}
+
+
+def failure(key: str) -> str:
+    """The same for one start, by the key of its plan; empty when it did not fail."""
+    text = "" if is_starting(key) else _said(log_of_key(key))
+    return text.split(_ERROR, 1)[1].strip() if _ERROR in text else ""
 
 
 def end_all() -> int:
@@ -65,5 +76,13 @@ def _said(log: Path) -> str:
 
 def log_of(profile: str, arm: str) -> Path:
     """Where the start that `warm` began for this arm prints."""
-    plan = FleetProvider(Fleet(), load_profile(profile)).plan(arm_named(arm))
-    return state_dir() / "warm" / f"{plan.key}.log"
+    return log_of_key(_key(profile, arm))
+
+
+def log_of_key(key: str) -> Path:
+    """The same, by the key of the plan."""
+    return state_dir() / "warm" / f"{key}.log"
+
+
+def _key(profile: str, arm: str) -> str:
+    return FleetProvider(Fleet(), load_profile(profile)).plan(arm_named(arm)).key

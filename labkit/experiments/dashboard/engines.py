@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
-from labkit.core.arms import ARMS, arm_named
+from labkit.core.arms import ARMS
 from labkit.core.clock import Clock, SystemClock
 from labkit.engines.fleet import Fleet
 from labkit.engines.plan_records import Plan
@@ -115,13 +115,16 @@ def fleet_view(fleet: Fleet, profiles: Sequence[str], loads: Loads, clock: Clock
     """The fleet now. `profiles`: those whose starts are followed. Raises UnknownName."""
     engines, now = fleet.ps(), (clock or SystemClock()).wall()
     seen = loads.read(process for engine in engines for process in engine.processes)
-    arms = {key: served for profile in profiles for key, served in _served(fleet, profile).items()}
-    cards = tuple(_card(fleet, engine, seen, arms.get(engine.plan.key, ""), now) for engine in engines)
+    plans = {profile: _plans(fleet, profile) for profile in profiles}
+    serves = {key: _shared(same) for by_key in plans.values() for key, same in by_key.items()}
     there = {engine.plan.key for engine in engines if engine.status in ("starting", "up")}
+    absent = [
+        (profile, same[0]) for profile, by_key in plans.items() for key, same in by_key.items() if key not in there
+    ]
     return FleetView(
-        cards=cards,
-        pending=tuple(each for profile in profiles for each in _pending(fleet, profile, there)),
-        refused=tuple(each for profile in profiles for each in _refused(fleet, profile, there, now)),
+        cards=tuple(_card(fleet, engine, seen, serves.get(engine.plan.key, ""), now) for engine in engines),
+        pending=tuple(_pending(fleet, *each) for each in absent if warm.is_starting(each[1].key)),
+        refused=tuple(_refused(*each, now) for each in absent if warm.failure(each[1].key)),
     )
 
 
@@ -191,50 +194,36 @@ def _words(engine: Engine, state: State, holder: str | None, age_s: float, expec
     }[state]
 
 
-def _served(fleet: Fleet, profile: str) -> dict[str, str]:
-    """Plan key to the arms that a run would send there, in words."""
+def _plans(fleet: Fleet, profile: str) -> dict[str, list[Plan]]:
+    """The engines of a profile by key, each with the plans of the arms that a run would send there."""
     provider = FleetProvider(fleet, load_profile(profile))
-    arms: dict[str, list[str]] = {}
-    for arm in ARMS:
-        arms.setdefault(provider.plan(arm).key, []).append(arm.label)
-    return {key: _shared(labels) for key, labels in arms.items()}
+    plans: dict[str, list[Plan]] = {}
+    for plan in map(provider.plan, ARMS):
+        plans.setdefault(plan.key, []).append(plan)
+    return plans
 
 
-def _shared(arms: Sequence[str]) -> str:
+def _shared(plans: Sequence[Plan]) -> str:
+    arms = [plan.arm for plan in plans]
     if len(arms) == 1:
         return f"serves {arms[0]}"
-    without = [label for label in arms if not arm_named(label).prefix_caching]
+    without = [plan.arm for plan in plans if plan.salted]
     return f"serves {' and '.join(arms)}: {', '.join(without)} by a fresh cache_salt on every request"
 
 
-def _starts(fleet: Fleet, profile: str, there: Collection[str]) -> list[Plan]:
-    """One plan for each engine of the profile that is not there: arms that share one share its start."""
-    provider = FleetProvider(fleet, load_profile(profile))
-    plans = {plan.key: plan for plan in map(provider.plan, reversed(ARMS))}
-    return [plan for key, plan in reversed(plans.items()) if key not in there]
+def _pending(fleet: Fleet, profile: str, plan: Plan) -> Pending:
+    words = f"starting (of ~{fleet.expected_s(plan):.0f} s): its process has yet to begin"
+    return Pending(profile=profile, arm=plan.arm, words=words)
 
 
-def _pending(fleet: Fleet, profile: str, there: Collection[str]) -> list[Pending]:
-    return [
-        Pending(
-            profile=profile,
-            arm=plan.arm,
-            words=f"starting (of ~{fleet.expected_s(plan):.0f} s): its process has yet to begin",
-        )
-        for plan in _starts(fleet, profile, there)
-        if warm.is_warming(profile, plan.arm)
-    ]
+def _refused(profile: str, plan: Plan, now: datetime) -> Refused:
+    said = ago(now.timestamp() - _printed(plan.key, now))
+    return Refused(profile=profile, arm=plan.arm, words=warm.failure(plan.key), ago=said)
 
 
-def _refused(fleet: Fleet, profile: str, there: Collection[str], now: datetime) -> list[Refused]:
-    arms = [plan.arm for plan in _starts(fleet, profile, there)]
-    words = warm.failures(profile, arms)
-    return [
-        Refused(profile=profile, arm=arm, words=said, ago=ago(now.timestamp() - _printed(profile, arm)))
-        for arm, said in words.items()
-    ]
-
-
-def _printed(profile: str, arm: str) -> float:
-    """When the start of this arm printed last, seconds since the epoch."""
-    return warm.log_of(profile, arm).stat().st_mtime
+def _printed(key: str, now: datetime) -> float:
+    """When the start printed last, seconds since the epoch; now when somebody has just begun another."""
+    try:
+        return warm.log_of_key(key).stat().st_mtime
+    except FileNotFoundError:
+        return now.timestamp()

@@ -70,6 +70,25 @@ def test_ps_keeps_ids_and_addresses_whole_whatever_the_width(engine: Engine) -> 
     assert f"prefill {engine.process('prefill').pid}" in run("ps")
 
 
+def test_ps_says_of_an_engine_whose_run_was_killed_who_may_end_it(fleet: Fleet) -> None:
+    program = (
+        "import asyncio, os, signal\n"
+        "from labkit.engines.fleet import Fleet\n"
+        "from unit.engines.plans import plan_of, tiny\n"
+        "asyncio.run(Fleet().up(plan_of(tiny('engine')), adopt=False))\n"
+        "os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    subprocess.run([sys.executable, "-c", program], env=environment, check=False)
+    (engine,) = fleet.ps()
+    said = run("ps")
+    assert "left (its run is gone)" in said
+    assert f"The run that started {engine.id} is gone: anybody may use it, or end it: labkit down {engine.id}" in said
+    assert max(map(len, run("ps", columns=80).splitlines()[:3])) <= 80
+    with fleet.lock(engine, "run 7f3a"):
+        assert f"The run that started {engine.id} is gone: run 7f3a uses it now" in run("ps")
+
+
 def test_an_empty_fleet_says_what_to_do(fleet: Fleet) -> None:
     assert "labkit up --arm" in run("ps")
     assert "no engine was up" in run("down", "--all")
