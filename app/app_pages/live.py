@@ -20,8 +20,7 @@ NO_RUN = (
     "No run yet. Press **Run**: a few steps of a real agent go to base and then to the arm that is toggled above, and "
     "what the layer was worth stands here in words, while it is measured and afterwards."
 )
-FIRST = Arm(prefix_caching=True)
-"""What the toggles begin with: the layer whose effect is seen soonest."""
+FIRST = Arm(prefix_caching=True)  # what the toggles begin with: the layer whose effect is seen soonest
 
 
 def start(choice: Choice) -> None:

@@ -18,20 +18,20 @@ def add_bins(figure: go.Figure, info: LanesInfo, mode: Mode) -> None:
     bins = info.bins
     if bins is None:
         return
-    cells = np.array([bins.of(lane) for lane in range(len(bins.cells))], dtype=np.int8)
+    cells = np.array([np.frombuffer(row, dtype=np.uint8) for row in bins.cells])
     figure.add_heatmap(
         z=cells,
         x0=bins.start + bins.width / 2,
         dx=bins.width,
-        zmin=-1.5,
-        zmax=len(bins.parts) - 0.5,
+        zmin=-0.5,
+        zmax=len(bins.parts) + 0.5,
         colorscale=_scale(bins, mode),
         showscale=False,
         ygap=2 if len(info.lanes) <= 40 else 0,
         hovertemplate="%{y}, about second %{x:.0f}<extra></extra>",
     )
     present = set(cells.ravel().tolist())
-    for place, part in enumerate(bins.parts):
+    for place, part in enumerate(bins.parts, start=1):
         if place in present:
             _key(figure, part, mode)
 

@@ -64,9 +64,9 @@ class Flight:
 
 @dataclass(frozen=True, kw_only=True)
 class Bins:
-    """Many spans at once: for each lane, what took most of each `width` seconds; -1: nothing went on.
+    """Many spans at once: for each lane, what took most of each `width` seconds.
 
-    `cells[lane][bin]` is a position in `parts`.
+    `cells[lane][bin]`: 0 where nothing went on, else a position in `parts`, counted from 1.
     """
 
     start: float
@@ -74,9 +74,9 @@ class Bins:
     parts: tuple[str, ...]
     cells: tuple[bytes, ...]
 
-    def of(self, lane: int) -> tuple[int, ...]:
-        """The lane's cells as numbers."""
-        return tuple(cell - 1 for cell in self.cells[lane])
+    def of(self, lane: int) -> tuple[str, ...]:
+        """The lane's cells in words; empty where nothing went on."""
+        return tuple(("", *self.parts)[cell] for cell in self.cells[lane])
 
 
 @dataclass(frozen=True, kw_only=True)

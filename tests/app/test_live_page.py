@@ -6,6 +6,7 @@ import dataclasses
 import json
 import time
 
+import loaders
 import pytest
 from run_folders import ended, started, write
 from synthetic import failed, steps
@@ -16,6 +17,7 @@ from labkit.engines.plan import make_plan
 from labkit.engines.profiles import load_profile
 from labkit.engines.registry import Engine, Registry
 from labkit.engines.starting import this_process
+from labkit.experiments import jobs
 from labkit.experiments.fleet_provider import FleetProvider
 from labkit.store.runs import RunStore
 
@@ -38,6 +40,18 @@ def figures(app) -> dict[str, dict]:
     return {spec["layout"]["title"]["text"]: spec for spec in specs}
 
 
+def press(app, *layers: str) -> None:
+    """Leave exactly these toggles on; prefix caching is on at first."""
+    for key in ("prefix_caching", "pd_split", "speculation"):
+        app.toggle(key=key).set_value(key in layers)
+
+
+def open_tab(app, name: str):
+    """The page with this tab of figures open."""
+    app.session_state["details"] = name
+    return run(app)
+
+
 def in_fleet(label: str, *, ready: bool = True) -> Engine:
     """An engine of this arm whose processes are this one: alive, registered, and never spoken to."""
     plan = make_plan(load_profile("cpu-smollm2"), arm_named(label), salted=True)
@@ -49,7 +63,8 @@ def in_fleet(label: str, *, ready: bool = True) -> Engine:
 
 def test_an_empty_store_says_what_to_do(app):
     run(app)
-    assert "press **Run**" in words(app)
+    assert "Press **Run**" in words(app)
+    assert "base first, then prefix" in words(app)  # Run at once teaches what prefix caching does
     assert not app.button(key="run").disabled
     assert app.button(key="stop").disabled
     assert not figures(app)
@@ -69,8 +84,7 @@ def test_without_a_recording_there_is_nothing_to_run(app, machine):
 )  # fmt: skip
 def test_toggles_change_the_arm_and_its_state(app, toggles, arm):
     run(app)
-    for key in toggles:
-        app.toggle(key=key).set_value(True)
+    press(app, *toggles)
     run(app)
     assert f"**{arm}** :gray[:material/ac_unit: cold (starts in ~" in words(app)
     assert f"--arms {arm if arm == 'base' else 'base,' + arm}" in words(app)
@@ -78,7 +92,7 @@ def test_toggles_change_the_arm_and_its_state(app, toggles, arm):
 
 def test_without_base_only_the_arm_is_asked_for(app):
     run(app)
-    app.toggle(key="speculation").set_value(True)
+    press(app, "speculation")
     run(app)
     app.checkbox(key="compare").set_value(False)
     run(app)
@@ -88,14 +102,14 @@ def test_without_base_only_the_arm_is_asked_for(app):
 
 def test_base_is_not_measured_beside_itself(app):
     run(app)
+    press(app)
+    run(app)
     assert app.checkbox(key="compare_base").disabled
     assert not app.checkbox(key="compare_base").value
 
 
 def test_a_warm_engine_is_called_warm_and_shared_by_salt(app):
     in_fleet("prefix")
-    run(app)
-    app.toggle(key="prefix_caching").set_value(True)
     run(app)
     assert words(app).count(":material/check_circle: warm]") == 2
     assert "cache_salt" in words(app)
@@ -107,7 +121,7 @@ def test_a_held_engine_is_called_busy_with_its_holder(app):
         run(app)
         assert "busy: held by run 7f3a" in words(app)
         assert app.button(key="run").disabled
-        assert "Run waits: base is busy: held by run 7f3a." in words(app)
+        assert "Run waits: base is busy: held by run 7f3a; prefix is busy: held by run 7f3a." in words(app)
         assert app.button(key="end").disabled
         assert "run 7f3a" in app.button(key="end").help
     run(app)
@@ -133,19 +147,21 @@ def test_a_start_is_called_a_start(app):
 def test_a_finished_run_is_drawn_against_base(app):
     ended(steps(("base", "prefix+spec"), turns=4))
     run(app)
-    drawn = figures(app)
-    assert len(drawn) == 6
-    overview = next(spec for title, spec in drawn.items() if "less time than base" in title)
+    overview = next(spec for title, spec in figures(app).items() if "less time than base" in title)
     assert overview["data"][0]["y"] == ["base", "prefix+spec"]
+    open_tab(app, "Table")
     table = app.dataframe[0].value
     assert list(table["arm"]) == ["base", "prefix+spec"]
     assert table["tpot_p50_s"][0] == pytest.approx(1000 * 2 / 19)  # shown in ms
     assert table["ratio_to_base"][1] == pytest.approx((0.6 + 0.8 + 1.0 + 1.2 + 8) / (0.6 + 0.2 + 0.208 + 0.216 + 4))
 
 
-def test_every_chart_can_be_read_aloud(app):
+@pytest.mark.parametrize(("tab", "count"), [("Arms", 3), ("Turns", 3), ("Cache", 2), ("Drafts", 2), ("Table", 1)])
+def test_every_chart_can_be_read_aloud_and_only_the_open_tabs_are_made(app, tab, count):
     ended(steps(("base", "prefix")))
     run(app)
+    open_tab(app, tab)
+    assert len(app.get("plotly_chart")) == count  # the lanes, and those of the tab
     assert all(chart.proto.alt for chart in app.get("plotly_chart"))
 
 
@@ -154,13 +170,16 @@ def test_a_failed_run_says_why_and_draws_sentences(app):
     run(app)
     assert "failed" in words(app)
     assert "all 1 requests failed" in words(app)
-    assert all(not spec["data"] for spec in figures(app).values())
+    assert "Prefix caching made" not in words(app)
+    assert not [spec for title, spec in figures(app).items() if "less time" in title and spec["data"]]
 
 
 def test_a_stopped_run_keeps_what_it_has(app):
     ended(steps(("base",), turns=2), "cancelled", "stopped by the user", arms=["base", "prefix"])
     run(app)
     assert "stopped by the user" in words(app)
+    assert "2 steps under base so far, and nothing to compare with" in words(app)
+    open_tab(app, "Table")
     assert app.dataframe[0].value["n_steps"][0] == 2
 
 
@@ -179,8 +198,7 @@ def lost(arm: str, kind: str = "refused", *, served: bool = False) -> None:
 def choose(app, *toggles: str) -> str:
     """What is written on the page with these toggles on."""
     run(app)
-    for key in toggles:
-        app.toggle(key=key).set_value(True)
+    press(app, *toggles)
     return words(run(app))
 
 
@@ -226,7 +244,7 @@ def test_a_run_that_goes_on_shows_how_far_it_is_and_what_it_has(app):
         bar = app.get("progress")[0].proto
         assert bar.value == 25
         assert bar.text == "2/8 measuring base: turn 2, about 33 s left"
-        assert "running" not in "".join(app.selectbox(key="shown").options)  # a list keeps the words of its first look
+        open_tab(app, "Table")
         assert app.dataframe[0].value["n_steps"][0] == 2
 
 
@@ -234,7 +252,174 @@ def test_an_older_run_can_be_picked(app):
     first = ended(steps(("base",), turns=1))
     ended(steps(("base",), turns=3))
     run(app)
-    app.selectbox(key="shown").select(first)
+    app.selectbox(key="run_id").select(first)
     run(app)
     assert "1 step measured, 0 failed" in words(app)
+    open_tab(app, "Table")
     assert app.dataframe[0].value["n_steps"][0] == 1
+
+
+def tiles(app) -> dict[str, tuple[str, str]]:
+    """Label to value and change."""
+    return {tile.label.split(" (")[0]: (tile.value, tile.delta) for tile in app.metric}
+
+
+def live_run(*planned: str, **asked):
+    """A live run that goes on, as the experiment writes it."""
+    params = {"profile": "cpu-smollm2", "recording": "tiny", "arms": list(planned), "steps": 6, "agents": 1, **asked}
+    return RunStore().create("live", params, {})
+
+
+SENT = {"agent": "a1", "kind": "act", "recording": "", "task": "t1", "repeat": 0, "condition": ""}
+
+
+def test_the_finding_stands_in_words_above_the_tiles_and_the_lanes(app):
+    ended(steps(("base", "prefix"), turns=6))
+    run(app)
+    assert "Prefix caching made these 6 steps 1." in words(app)
+    assert "One pass: a first look, no interval." in words(app)
+    assert tiles(app)["Cache hit rate"][0] == "75 %"
+    assert tiles(app)["Tokens a round"] == ("–", "")
+    assert any("each arm take" in title for title in figures(app))
+
+
+def test_lanes_can_be_put_on_the_runs_own_clock(app):
+    ended(steps(("base", "prefix"), turns=6))
+    run(app)
+    app.button_group(key="clock").set_value("run")
+    run(app)
+    lanes = next(spec for title, spec in figures(app).items() if "second by second" in title)
+    assert lanes["layout"]["yaxis"]["ticktext"] == ["agent a1"]
+
+
+def test_a_live_run_shows_what_is_under_way_and_where_the_next_steps_go(app):
+    with live_run("base", "prefix") as writer:
+        writer.event("serving", arm="base", repeat=0)
+        writer.event("switch", arm="base", was="", waited_s=20.0, warm=False)
+        write(writer, steps(("base",), turns=2))
+        writer.event("switch", arm="prefix", was="base", waited_s=0.02, warm=True)
+        writer.event("sent", **{**SENT, "turn": 1, "arm": "prefix"})
+        run(app)
+        assert "next steps: prefix (warm)" in words(app)
+        lanes = next(spec for title, spec in figures(app).items() if "second by second" in title)
+        assert "under way" in [trace.get("name") for trace in lanes["data"]]
+
+
+def test_a_cold_wish_says_that_agents_wait(app):
+    with live_run("base") as writer:
+        writer.event("serving", arm="base", repeat=0)
+        write(writer, steps(("base",), turns=2))
+        writer.event("steer", arm="spec")
+        writer.event("progress", stage="starting spec", message="starting (12 s of ~30 s): engine")
+        run(app)
+        assert "starting spec: engine, 12 s of ~30 s; agents wait" in words(app)
+
+
+def test_a_refused_wish_is_told_and_the_run_goes_on(app):
+    with live_run("base") as writer:
+        writer.event("serving", arm="base", repeat=0)
+        write(writer, steps(("base",), turns=2))
+        writer.event("steer", arm="pd")
+        writer.event("refused", arm="pd", repeat=0, message="no such connector", hint="", log_tail=[])
+        run(app)
+        assert "pd refused: no such connector; the run goes on under base" in words(app)
+
+
+def test_a_live_run_without_a_step_shows_no_empty_figures(app):
+    with live_run("base") as writer:
+        writer.event("progress", stage="starting base", message="starting (3 s of ~30 s): engine")
+        run(app)
+        assert "starting base: engine, 3 s of ~30 s" in app.get("progress")[0].proto.text
+        assert len(figures(app)) == 1  # the lanes, which say what will be there
+        assert not app.metric
+
+
+def test_two_runs_of_flip_and_repeat_are_drawn_together(app):
+    first = ended(steps(("prefix",), turns=6))
+    writer = write(live_run("prefix+spec", beside=first), steps(("prefix+spec",), turns=6))
+    writer.finish("done", "")
+    run(app)
+    assert "Adding speculation to prefix made these 6 steps" in words(app)
+    lanes = next(spec for title, spec in figures(app).items() if "each arm take" in title)
+    labels = lanes["layout"]["yaxis"]["ticktext"]
+    assert [label.split(",")[0] for label in labels] == ["prefix", "prefix+spec"]
+    assert first.rsplit("-", 1)[-1] in labels[0]
+    assert tiles(app)["Whole step"][1].startswith("-")
+
+
+def test_a_run_beside_that_is_gone_leaves_the_own(app):
+    writer = write(live_run("prefix", beside="20200101T000000Z-live-000000"), steps(("prefix",), turns=6))
+    writer.finish("done", "")
+    run(app)
+    assert "6 steps under prefix so far" in words(app)
+
+
+def test_flip_and_repeat_waits_for_a_flip(app):
+    ended(steps(("base", "prefix"), turns=6))
+    run(app)
+    assert app.button(key="flip").disabled
+    press(app, "speculation")
+    run(app)
+    assert not app.button(key="flip").disabled
+    assert app.button(key="flip").label == "Repeat these steps under spec"
+
+
+def test_flip_and_repeat_is_not_offered_where_nothing_can_be_repeated(app):
+    ended(steps(("base", "prefix")), recording=None, recordings=["a", "b"])
+    run(app)
+    assert "flip" not in [button.key for button in app.button]
+
+
+def test_toggles_begin_where_the_run_that_goes_on_is(app, monkeypatch):
+    with live_run("base") as writer:
+        writer.event("serving", arm="spec", repeat=0)
+        writer.event("switch", arm="spec", was="", waited_s=0.0, warm=True)
+        job = jobs.Job(id="j", experiment="live", params={}, created="", process=this_process())
+        status = jobs.JobStatus(job=job, state="running", run=RunStore().open(writer.id))
+        monkeypatch.setattr(loaders, "newest_job", lambda: status)
+        run(app)
+        assert [app.toggle(key=key).value for key in ("prefix_caching", "pd_split", "speculation")] == [
+            False,
+            False,
+            True,
+        ]
+        assert app.button(key="run").disabled
+
+
+def test_an_agent_run_without_an_engine_is_shown_too(app):
+    script = [dataclasses.replace(made, arm="none", engine="none", cached_tokens=None) for made in steps(("base",))]
+    ended(script, arms=["none"])
+    run(app)
+    assert "4 steps under none so far" in words(app)
+
+
+def test_a_task_for_live_agents_can_be_chosen(app):
+    run(app)
+    app.button_group(key="work").set_value("Live agents at a task")
+    run(app)
+    task = app.selectbox(key="work_task")
+    if task.options:  # the tasks that come with the project
+        assert f"--task {task.value}" in words(app)
+
+
+def test_laps_agents_and_steps_stand_in_the_command(app):
+    run(app)
+    app.selectbox(key="laps").select(0)
+    app.number_input(key="agents").set_value(3)
+    app.slider(key="steps").set_value(2)
+    run(app)
+    assert "--agents 3" in words(app)
+    assert "--steps 2" in words(app)
+    assert "--laps 0" in words(app)
+    assert "2 steps of tiny by 3 agents at once on cpu-smollm2: base first, then prefix" in words(app)
+
+
+def test_a_job_that_dies_at_once_shows_what_it_printed(app, monkeypatch):
+    gone = dataclasses.replace(this_process(), created=0.0)
+    job = jobs.Job(id="20990101T000000Z-live-0", experiment="live", params={}, created="", process=gone)
+    status = jobs.JobStatus(job=job, state="failed", log_tail=["error: no such profile"])
+    monkeypatch.setattr(loaders, "newest_job", lambda: status)
+    run(app)
+    assert "ended before it had begun" in app.error[0].value
+    assert "error: no such profile" in words(app)
+    assert not app.button(key="run").disabled

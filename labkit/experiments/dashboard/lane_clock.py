@@ -18,13 +18,16 @@ Clock = Literal["run", "arm"]
 _PASS = ["arm", "condition", "cache", "repeat", "task", "recording"]
 
 
-def earlier(steps: pd.DataFrame, clock: Clock) -> Floats:
-    """For each step, the seconds to take off its times, so that its clock begins at 0."""
+def earlier(steps: pd.DataFrame, clock: Clock, first: float = np.inf) -> Floats:
+    """For each step, the seconds to take off its times, so that its clock begins at 0.
+
+    `first`: when the first of those that are under way was sent; on the run's clock it may be what begins.
+    """
     send = numbers(steps, "t_send")
     if not len(steps):
         return send
     if clock == "run":
-        return np.full(len(steps), send.min())
+        return np.full(len(steps), min(send.min(), first))
     off = np.zeros(len(steps))
     for rows in steps.groupby("arm", sort=False).indices.values():
         off[rows] = _without_pauses(steps.iloc[rows])

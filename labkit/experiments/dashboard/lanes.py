@@ -37,14 +37,14 @@ def lanes(opened: Opened, clock: Clock = "run", window: Window | None = None) ->
     flights = in_flight(opened.events) if opened.live else []
     if not len(steps) and not flights:
         return LanesInfo(caption=caption(clock, steps, []))
-    steps = steps.assign(off=earlier(steps, clock)) if len(steps) else steps.assign(off=0.0)
+    steps = steps.assign(off=earlier(steps, clock, min((each.t for each in flights), default=np.inf)))
     names = _lanes(steps, flights, clock)
     hanging = _flights(flights, steps, names, clock)
     start, end = window or (0.0, _end(steps, hanging))
     info = LanesInfo(
         caption=caption(clock, steps, list(names.values())),
         lanes=tuple(names.values()),
-        flights=tuple(each for each in hanging if each.end > start and each.start < end),
+        flights=tuple(each for each in hanging if each.end >= start and each.start <= end),
         start=start,
         end=end,
         axis="seconds since the first step" if clock == "run" else "seconds, pauses between passes left out",
