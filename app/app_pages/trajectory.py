@@ -33,8 +33,8 @@ def untoggle() -> None:
     """An address that names a step by the arm that served it leads to the trajectory that it is a part of."""
     here = {name: st.query_params[name] for name in ("arm", "condition") if name in st.query_params}
     if (there := address(here)) != here:
-        st.query_params["arm"] = there["arm"]
-        del st.query_params["condition"]
+        st.session_state["arm"] = there["arm"]
+        st.query_params.pop("condition", None)
 
 
 def pick(known: tuple[Which, ...]) -> Which:

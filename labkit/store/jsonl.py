@@ -11,7 +11,7 @@ import json
 import math
 import os
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -116,8 +116,8 @@ def read_lines(path: Path, after: int = 0, first_number: int = 1) -> Iterator[Li
             yield Line(number=number, end=end, data=None if torn else _parsed(raw), torn=torn)
 
 
-def read_heads(path: Path, having: bytes, before: bytes) -> Iterator[dict[str, Any]]:
-    """The objects of the whole lines that contain `having`, each up to the last `before` in it: what follows is long.
+def read_heads(path: Path, having: Sequence[bytes], before: bytes) -> Iterator[dict[str, Any]]:
+    """The objects of the whole lines with all of `having`, each up to the last `before` in it: what follows is long.
 
     A line that cannot be read is left out, and so is one that is torn.
     """
@@ -125,7 +125,7 @@ def read_heads(path: Path, having: bytes, before: bytes) -> Iterator[dict[str, A
         return
     with path.open("rb") as file:
         for raw in file:
-            if having not in raw or not raw.endswith(b"\n"):
+            if not raw.endswith(b"\n") or not all(words in raw for words in having):
                 continue
             cut = raw.rfind(before)
             if (head := _parsed(raw if cut < 0 else raw[:cut] + b"}")) is not None:

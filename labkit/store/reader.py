@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from labkit.core.errors import BadInput, RunUnreadable
 from labkit.core.records import RunInfo, RunState
-from labkit.store.jsonl import Line, read_heads, read_lines
+from labkit.store.jsonl import Line, read_heads, read_lines, to_json
 from labkit.store.layout import EVENTS, LOGS, RECORDINGS, Owner, read_run_json
 from labkit.store.migrations import EVENT_UPGRADES, known_schema, upgraded
 from labkit.store.said import Said, said_in
@@ -112,13 +112,15 @@ class Run:
         """The lines of `recordings.jsonl`; whatever is damaged is left out."""
         return [line.data for line in read_lines(self.folder / RECORDINGS) if line.data is not None]
 
-    def replies(self) -> list[Said]:
+    def replies(self, agent: str | None = None) -> list[Said]:
         """What was said, a record for each step whose texts were kept, in order. Empty for a run of before they were.
 
-        One line is parsed at a time, and its chunks are not: a long stream costs little.
+        `agent`: only what this one was told and said; None: all. One line is parsed at a time, and its chunks are not:
+        a long stream costs little.
         """
-        lines = read_heads(self.folder / EVENTS, _STEP, _CHUNKS)
-        return [said for line in lines if (said := said_in(line)) is not None]
+        having = [_STEP] + ([f'"agent": {to_json(agent)}'.encode()] if agent is not None else [])
+        told = (said_in(head) for head in read_heads(self.folder / EVENTS, having, _CHUNKS))
+        return [said for said in told if said is not None and agent in (None, said.agent)]
 
     def logs(self) -> list[Path]:
         """The logs of the engine processes."""

@@ -189,6 +189,20 @@ def test_every_step_says_who_served_it_where_a_toggle_was_flipped(app):
     assert titles(app)[0].startswith("Turn 1 · plan · base")
 
 
+def test_a_second_jump_from_another_page_leads_to_the_planned_arm_too(app):
+    run = RunStore().create("live", {"arms": ["base", "prefix"]}, {})
+    made.write(run, "prefix", 1, made.ELSE, recording="talk")
+    made.write(run, "base", 1, made.ELSE, recording="talk")
+    made.write(run, "prefix", 2, made.ELSE, recording="talk", condition="toggled from base")
+    run.finish("done")
+    look(app, run_id=run.id, arm="prefix", recording="talk", turn="1")
+    assert app.selectbox(key="arm").value == "prefix"
+    app.switch_page("app_pages/doctor.py")
+    look(app, run_id=run.id, arm="prefix", recording="talk", turn="2", condition="toggled from base")
+    assert app.selectbox(key="arm").value == "base"
+    assert "Turn 2 · act · prefix" in words(app)
+
+
 def test_a_run_that_goes_on_can_be_looked_at_again(app):
     run = RunStore().create("replay", {"arms": ["base"]}, {})
     made.write(run, "base", 1, made.ELSE, recording="talk")

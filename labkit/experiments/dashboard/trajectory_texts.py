@@ -50,7 +50,7 @@ class Texts:
 
 def texts_of(opened: Opened, which: Which, rows: pd.DataFrame) -> Texts:
     """The texts of the trajectory whose steps are `rows`."""
-    said = _said(opened.run.replies(), rows)
+    said = _said(opened.run.replies(which.agent), rows)
     return _replayed(opened, which, said) if which.recording else _lived(opened, which, rows, said)
 
 

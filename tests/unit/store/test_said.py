@@ -29,6 +29,14 @@ def test_a_reply_is_read_back_with_the_name_of_its_step(store: RunStore):
     assert len(opened.chunks()) == 2
 
 
+def test_what_one_agent_said_can_be_asked_for(store: RunStore):
+    with store.create("capacity", {}, {}) as run:
+        for agent in ("1", "11", "1.1"):
+            run.step(a_step(run.id, agent=agent), texts={"reply": {"content": 'I am not "agent": "1"'}})
+    assert [said.agent for said in store.open(run.id).replies("1")] == ["1"]
+    assert len(store.open(run.id).replies()) == 3
+
+
 def test_what_was_new_in_a_request_is_kept_where_it_is_told(store: RunStore):
     with store.create("agent", {}, {}) as run:
         run.step(a_step(run.id), texts={"reply": REPLY, "append": [{"role": "user", "content": "go"}]})
