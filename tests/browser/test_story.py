@@ -5,6 +5,7 @@ Ended by the test: the engines that the pages left warm, in a fleet of their own
 
 from __future__ import annotations
 
+import contextlib
 import io
 import re
 import time
@@ -15,7 +16,7 @@ from pathlib import Path
 import browsing
 import pytest
 from browsing import Tab
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, TimeoutError, expect
 
 from labkit.engines import weights
 from labkit.engines.fleet import Fleet
@@ -56,6 +57,18 @@ def button(page: Page, label: str) -> Locator:
     return page.get_by_role("button", name=re.compile(rf"(^|\s){label}$"))
 
 
+def choose(tab: Tab, label: str, option: str) -> None:
+    """Pick from a list; one that opens while the page is drawn anew closes again, so it is tried more than once."""
+    for _ in range(8):
+        tab.settle()
+        tab.page.get_by_role("combobox", name=label).click()
+        with contextlib.suppress(TimeoutError):
+            tab.page.get_by_role("option", name=option).click(timeout=4000)
+            return
+        tab.page.keyboard.press("Escape")
+    pytest.fail(f"{option} cannot be picked from {label}")
+
+
 def until(what, happened, seconds: float = 60.0) -> None:
     """Wait for something that no page shows."""
     deadline = time.monotonic() + seconds
@@ -92,9 +105,9 @@ def measure_prefix_caching(tab: Tab, store: RunStore) -> str:
     toggle(page, "Speculation")
     expect(page.get_by_text("prefix+spec", exact=True).first).to_be_visible()
     toggle(page, "Speculation")
+    tab.settle()
     page.get_by_text("What is run", exact=True).click()
-    page.get_by_role("combobox", name="Laps").click()
-    page.get_by_role("option", name="3 laps").click()
+    choose(tab, "Laps", "3 laps")
     slider = page.get_by_role("slider", name="Steps")
     for _ in range(int(slider.input_value()) - STEPS):
         slider.press("ArrowLeft")
