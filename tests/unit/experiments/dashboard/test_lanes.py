@@ -82,12 +82,12 @@ def test_a_step_says_what_it_was_and_where_its_prompt_came_from():
         "100 prompt tokens, 80 from the cache; 10 generated",
         "250 ms to the first token, 500 ms in all (prefill 250 ms, decode 250 ms)",
     )
-    assert box.key[1:] == ("prefix", "count", "tiny", "0", "0", "2")
+    assert box.key[1:] == ("prefix", "count", "tiny", "0", "0", "2", "")
 
 
 def test_failed_steps_are_there_and_warm_up_is_not():
     info = lanes(made([failed("base", 1), step("base", 2, t=1.0, warmup=True), step("base", 3, t=5.0)]), "run")
-    assert [(box.failed, box.words[2]) for box in info.steps][0] == (True, "failed: HTTP 500")
+    assert (info.steps[0].failed, info.steps[0].words[2]) == (True, "failed: HTTP 500")
     assert len(info.steps) == 2
 
 
