@@ -111,7 +111,12 @@ def actions(card: EngineCard) -> None:
         if st.button("Logs", key=f"logs_{card.id}", on_click=show_logs, args=(card.id,)):
             st.rerun()
         if card.holder_run:
-            st.page_link("app_pages/live.py", label="The run that holds it", query_params={"run_id": card.holder_run})
+            st.page_link(
+                "app_pages/live.py",
+                label="The run that holds it",
+                icon=":material/arrow_forward:",
+                query_params={"run_id": card.holder_run},
+            )
 
 
 def show_logs(engine_id: str) -> None:

@@ -16,7 +16,7 @@ from labkit.doctor import machine
 from labkit.doctor.busy import load
 from labkit.doctor.facts import Disk, EngineFact, Facts, Package, Processor, Weights
 from labkit.doctor.facts_of_plans import fixed_ports, missing_programs, needs, planned_threads, plans_of
-from labkit.doctor.versions import installed, wanted_of
+from labkit.doctor.versions import installed, python_of, wanted_of
 from labkit.engines import weights
 from labkit.engines.environment import STEERING
 from labkit.engines.fleet import Fleet
@@ -48,7 +48,7 @@ def facts(
     return Facts(
         profile=profile,
         python=platform.python_version(),
-        python_wanted=">=3.11",
+        python_wanted=python_of("labkit"),
         system=host["os"],
         machine=host["machine"],
         processor=_processor(host["cpu"], cores),

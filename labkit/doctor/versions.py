@@ -36,6 +36,14 @@ def wanted_of(distribution: str, extras: Collection[str]) -> list[Wanted]:
     return [Wanted(match["name"], match["wanted"]) for match in matches if match["extra"] in extras]
 
 
+def python_of(distribution: str) -> str:
+    """The Python versions that the installed distribution asks for (`>=3.11`); any, when it does not say."""
+    try:
+        return importlib.metadata.metadata(distribution)["Requires-Python"] or ">=3"
+    except (importlib.metadata.PackageNotFoundError, KeyError):
+        return ">=3"
+
+
 def installed(package: str) -> str | None:
     """The installed version; None when there is none. Reads metadata: nothing is imported."""
     try:

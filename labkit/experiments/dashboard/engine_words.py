@@ -57,7 +57,7 @@ def diff_text(view: DiffView) -> str:
         for row in view.rows:
             if row.role == role:
                 lines += [
-                    f"{sign}{row.setting} {value}" for sign, value in (("-", row.left), ("+", row.right)) if value
+                    f"{sign} {row.setting} {value}" for sign, value in (("-", row.left), ("+", row.right)) if value
                 ]
     return "\n".join(lines)
 

