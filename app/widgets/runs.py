@@ -47,8 +47,11 @@ def _nothing(choices: Choices, no_run: str) -> None:
     """No run: what to do, and the example for who wants to look first."""
     if not choices.problem:
         st.info(no_run, icon=":material/lightbulb:")
-    if choices.examples:
-        st.button("Show an example run", key="show_example", on_click=_show, args=(choices.examples[0],))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if choices.examples:
+            st.button("Show an example run", key="show_example", on_click=_show, args=(choices.examples[0],))
+        if no_run == NO_RUN:
+            st.page_link("app_pages/live.py", label="Make one on the Live page", icon=":material/toggle_on:")
 
 
 def show_newest() -> None:
