@@ -17,6 +17,7 @@ from labkit.experiments.dashboard.finding_caveats import caveats
 from labkit.experiments.dashboard.finding_words import evidence, headline
 from labkit.experiments.dashboard.opened import Opened
 from labkit.experiments.dashboard.pairs import Pairs, paired
+from labkit.experiments.dashboard.two_arms import cold_steps
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +49,7 @@ def findings(opened: Opened, beside: Opened | None = None) -> tuple[Finding, ...
     `beside`: the run that this one repeats; its newest arm comes first of what this run is set against. Empty while no
     step counts.
     """
-    rows = opened.parts[0].steps
+    rows = cold_steps(opened)
     arms = in_order(rows["arm"])
     if not arms:
         return ()
@@ -71,7 +72,7 @@ def _fastest_first(found: list[Finding]) -> list[Finding]:
 
 def _across(opened: Opened, beside: Opened, rows: pd.DataFrame) -> list[Finding]:
     """This run's newest arm against the newest of the run beside."""
-    theirs = beside.parts[0].steps
+    theirs = cold_steps(beside)
     if not len(theirs):
         return []
     return [_finding(opened, paired(theirs, rows, _newest(theirs), _newest(rows)), beside)]

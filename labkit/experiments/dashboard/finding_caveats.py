@@ -8,6 +8,7 @@ from labkit.core.conditions import toggled_from
 from labkit.experiments.bystanders import MANY_CORES
 from labkit.experiments.dashboard.opened import Opened
 from labkit.experiments.dashboard.pairs import Pairs
+from labkit.experiments.dashboard.two_arms import cold_steps
 
 _DIFFERS = 0.05
 
@@ -35,14 +36,14 @@ def _tokens(pairs: Pairs) -> str:
 
 
 def _failed(opened: Opened, pairs: Pairs) -> str:
-    rows = opened.parts[0].steps
+    rows = cold_steps(opened)
     failed = rows[~is_finished(rows)]["arm"].value_counts()
     said = [f"{failed[arm]} under {arm}" for arm in (pairs.against, pairs.arm) if arm in failed]
     return f"Failed, and in no pair: {_and(said)}." if said else ""
 
 
 def _toggled(opened: Opened) -> str:
-    rows = opened.parts[0].steps
+    rows = cold_steps(opened)
     n = sum(bool(toggled_from(str(condition))) for condition in rows["condition"])
     if not n:
         return ""

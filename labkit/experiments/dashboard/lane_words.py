@@ -22,8 +22,8 @@ _NONE = "No step has been sent yet. Each agent gets a lane here as soon as its f
 
 
 def lane_label(arm: str, agent: str) -> Lane:
-    """`agent 0`, or `prefix, agent 0` where a lane is of one arm."""
-    who = f"agent {agent}" if agent else "agent"
+    """`agent 0`, or `prefix, agent 0` where a lane is of one arm; `prefix, all agents` where it is of all of them."""
+    who = f"agent {agent}" if agent else "all agents"
     return Lane(label=f"{arm}, {who}" if arm else who, arm=arm)
 
 

@@ -25,6 +25,7 @@ from labkit.plots.lane_records import Flight, Lane, LanesInfo, Span, StepBox
 
 MOST_SPANS = 1500
 MOST_LANES = 24
+MOST_ROWS = 120
 _ALWAYS = ("prefill", "decode", "first", "rest", "failed")
 _SEEN = 1 / 400
 """A part shorter than this share of what is shown is no wider than a pixel or two."""
@@ -33,7 +34,7 @@ Window = tuple[float, float]
 
 def lanes(opened: Opened, clock: Clock = "run", window: Window | None = None) -> LanesInfo:
     """The lanes of a run. `window`: seconds on the clock that are shown; None: all of it."""
-    steps = _rows(opened, clock)
+    steps = _together(_rows(opened, clock), clock)
     flights = in_flight(opened.events) if opened.live else []
     if not len(steps) and not flights:
         return LanesInfo(caption=caption(clock, steps, []))
@@ -57,13 +58,19 @@ def _rows(opened: Opened, clock: Clock) -> pd.DataFrame:
     return rows.sort_values("t_send", kind="stable", ignore_index=True)
 
 
+def _together(steps: pd.DataFrame, clock: Clock) -> pd.DataFrame:
+    """A hundred agents under eight arms are no lanes that anybody reads: then an arm is one lane, of all its agents."""
+    many = clock == "arm" and steps.groupby(["arm", "agent"]).ngroups > MOST_ROWS
+    return steps.assign(lane_of="" if many else steps["agent"])
+
+
 def _lane_key(arm: str, agent: str, clock: Clock) -> tuple[str, str]:
     return ("" if clock == "run" else arm, agent)
 
 
 def _lanes(steps: pd.DataFrame, flights: list[Sent], clock: Clock) -> dict[tuple[str, str], Lane]:
     """Key to lane, in the order in which they are drawn: arms in the lab's order, agents by number."""
-    pairs = {*zip(steps["arm"], steps["agent"], strict=True), *((each.arm, each.agent) for each in flights)}
+    pairs = {*zip(steps["arm"], steps["lane_of"], strict=True), *((each.arm, each.agent) for each in flights)}
     return {key: lane_label(*key) for key in sorted({_lane_key(*pair, clock) for pair in pairs}, key=_order)}
 
 
@@ -97,10 +104,11 @@ def _filled(
 ) -> LanesInfo:
     """With what is to be drawn: spans and boxes, or bins."""
     where = {key: place for place, key in enumerate(order)}
-    at = [where[_lane_key(arm, agent, clock)] for arm, agent in zip(steps["arm"], steps["agent"], strict=True)]
+    at = [where[_lane_key(arm, agent, clock)] for arm, agent in zip(steps["arm"], steps["lane_of"], strict=True)]
     steps = steps.assign(lane=at)
     spans = _spans(steps, bool(opened.info.asked.get("gaps")), info)
-    many = len(spans) > MOST_SPANS or len(info.lanes) > MOST_LANES
+    shared = bool((steps["lane_of"] == "").any())
+    many = shared or len(spans) > MOST_SPANS or len(info.lanes) > MOST_LANES
     info = replace(info, stretches=stretches(steps, info, clock, together=many))
     if many:
         return replace(info, bins=binned(spans, len(info.lanes), info.start, info.end))

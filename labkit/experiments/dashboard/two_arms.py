@@ -54,7 +54,7 @@ def two_arms(opened: Opened, beside: Opened | None = None, last: int = LAST) -> 
 
     `beside`: the run that this one repeats; its newest arm is the one before, where this run has one arm alone.
     """
-    rows = _rows(opened)
+    rows = cold_steps(opened)
     if not len(rows):
         return None
     arm = str(rows["arm"].iloc[-1])
@@ -65,8 +65,11 @@ def two_arms(opened: Opened, beside: Opened | None = None, last: int = LAST) -> 
     return _together(now, before, last)
 
 
-def _rows(opened: Opened) -> pd.DataFrame:
-    """Cold steps, or the only ones: a warm pass finds everything in the cache and would be a third kind of arm."""
+def cold_steps(opened: Opened) -> pd.DataFrame:
+    """Steps that count, in the order of their sends: cold ones, or the only ones, where a run has no two states.
+
+    A warm pass finds everything in the cache and would be a third kind of arm. Chunks are not looked at.
+    """
     return parts(opened.info, opened.steps, opened.steps.iloc[:0])[0].steps.sort_values("t_send", kind="stable")
 
 
@@ -74,7 +77,7 @@ def _before(opened: Opened, others: pd.DataFrame, beside: Opened | None) -> Side
     if len(others):
         arm = str(others["arm"].iloc[-1])
         return Side(arm=arm, run=opened, steps=others[others["arm"] == arm])
-    rows = _rows(beside) if beside is not None else others
+    rows = cold_steps(beside) if beside is not None else others
     if beside is None or not len(rows):
         return None
     arm = str(rows["arm"].iloc[-1])

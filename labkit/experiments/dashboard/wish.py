@@ -65,6 +65,7 @@ def _said(
 
 
 def _how(switch: Mapping[str, Any]) -> str:
-    if switch.get("warm"):
-        return " (warm)"
+    """The run's first arm needs no word: nobody asked for it with a toggle."""
+    if switch.get("warm") or not switch.get("was"):
+        return " (warm)" if switch.get("was") else ""
     return f" (started, agents waited {seconds(float(switch['waited_s']))})" if switch.get("waited_s") else " (started)"

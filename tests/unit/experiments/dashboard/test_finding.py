@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from builders import a_step
-from run_folders import started, write
+from run_folders import write
 from synthetic import failed, step, steps
 
 from labkit.core.conditions import of_toggled
@@ -45,7 +45,7 @@ def test_prefix_caching_in_one_sentence_with_its_reasons():
     )
     assert found.ratio == pytest.approx(base / prefix)
     assert found.because[0].startswith("75 % of the prompt tokens came from the cache (at best 75 %)")
-    assert found.because[1] == "First token after 214 ms in place of 1.10 s (median)."
+    assert found.because[1] == "First token after 212 ms in place of 1.10 s (median)."
     assert found.but == ("One pass: a first look, no interval.", "The engine told no times of single requests: lanes "
                          "show what the client saw.")  # fmt: skip
     assert found.tone == "faster"
@@ -82,7 +82,8 @@ def test_speculation_tells_its_drafts_and_the_time_of_a_token():
 @pytest.mark.parametrize(
     ("arms", "subject"),
     [(("prefix", "prefix+spec"), "Adding speculation to prefix"), (("prefix", "pd"), "pd in place of prefix"),
-     (("base", "all"), "All three layers together"), (("base", "prefix+pd"), "Prefix caching and the prefill/decode split")],
+     (("base", "all"), "All three layers together"),
+     (("base", "prefix+pd"), "Prefix caching and the prefill/decode split")],
 )  # fmt: skip
 def test_what_differs_is_named(arms, subject):
     [found] = findings(made(in_time(arms)))

@@ -160,6 +160,15 @@ def test_a_hundred_agents_are_binned_and_stay_small():
     assert len(pickle.dumps(info)) < 120_000
 
 
+def test_a_hundred_agents_under_two_arms_are_a_lane_an_arm():
+    crowd = [step(arm, 1, agent=str(agent), t=at + agent / 10)
+             for arm, at in (("base", 0.0), ("prefix", 90.0)) for agent in range(100)]  # fmt: skip
+    info = lanes(made(crowd), "arm")
+    assert [lane.label for lane in info.lanes] == ["base, all agents", "prefix, all agents"]
+    assert info.bins is not None
+    assert {"first", "rest"} <= set(info.bins.of(0))
+
+
 def test_as_many_spans_as_are_drawn_are_small_enough_to_send_every_second():
     steps = [
         a_step(turn=n + 1, agent=str(n % 4), arm="prefix", t_send=float(n), t_first_token=n + 0.4, t_end=n + 0.9,

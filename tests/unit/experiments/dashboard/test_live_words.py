@@ -22,16 +22,18 @@ STARTING = {"type": "progress", "stage": "starting spec", "message": "starting (
 @pytest.mark.parametrize(
     ("events", "said"),
     [
-        (SERVES, "next steps: base (started, agents waited 30.0 s)"),
+        (SERVES, "next steps: base"),
+        ([*SERVES, {"type": "switch", "arm": "spec", "was": "base", "waited_s": 24.0, "warm": False}, MEASURING],
+         "next steps: spec (started, agents waited 24.0 s)"),
         ([*SERVES, {"type": "steer", "arm": "spec"}], "asked for spec: the next steps go there"),
         ([*SERVES, {"type": "steer", "arm": "spec"}, STARTING], "starting spec: engine, 12 s of ~30 s; agents wait"),
         ([*SERVES, {"type": "steer", "arm": "prefix"},
           {"type": "switch", "arm": "prefix", "was": "base", "waited_s": 0.01, "warm": True}, MEASURING],
          "next steps: prefix (warm)"),
-        ([*SERVES, {"type": "steer", "arm": "pd"}, {"type": "refused", "arm": "pd", "message": "no such connector"}, MEASURING],
+        ([*SERVES, {"type": "steer", "arm": "pd"}, {"type": "refused", "arm": "pd", "message": "no such connector"},
+          MEASURING],
          "pd refused: no such connector; the run goes on under base"),
-        ([*SERVES, {"type": "steer", "arm": "spec"}, {"type": "steer", "arm": "base"}], "next steps: base (started, "
-         "agents waited 30.0 s)"),
+        ([*SERVES, {"type": "steer", "arm": "spec"}, {"type": "steer", "arm": "base"}], "next steps: base"),
     ],
 )  # fmt: skip
 def test_where_the_next_steps_go(events, said):
@@ -69,15 +71,17 @@ def test_what_can_be_repeated(experiment, asked, can):
 
 
 def test_a_click_on_a_step_is_its_address():
-    data = ["run-1", "prefix", "count", "tiny", "0", "1", "7", "turn 7", "tokens", "times"]
+    data = ["run-1", "prefix", "count", "tiny", "0", "1", "7", "", "turn 7", "tokens", "times"]
     assert step_address([{"x": 1}, {"customdata": data}]) == {
-        "run_id": "run-1", "arm": "prefix", "task": "count", "recording": "tiny", "agent": "0", "repeat": "1", "turn": "7",
+        "run_id": "run-1", "arm": "prefix", "task": "count", "recording": "tiny", "agent": "0", "repeat": "1",
+        "turn": "7",
     }  # fmt: skip
 
 
 def test_a_live_agent_replays_no_recording_and_other_clicks_lead_nowhere():
-    found = step_address([{"customdata": ["run-1", "prefix", "count", "", "0", "1", "7", "w"]}])
+    found = step_address([{"customdata": ["run-1", "prefix", "count", "", "0", "1", "7", "toggled from base", "w"]}])
     assert found is not None
     assert "recording" not in found
+    assert found["condition"] == "toggled from base"
     assert step_address([]) is None
     assert step_address([{"customdata": "text"}, {"customdata": ["too", "short"]}, {}]) is None
