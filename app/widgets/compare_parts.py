@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 from labkit.analysis.effects import Gains
+from labkit.core.errors import LabError
 from labkit.experiments.dashboard import claimed
 from labkit.experiments.dashboard.compare_curves import Curves
 from labkit.experiments.dashboard.gain_pictures import gain_pictures
@@ -59,17 +60,29 @@ def two_across(drawn: Sequence[Drawn], key: str) -> None:
 
 def beside_claims(gains: Gains, metric: str) -> None:
     """What others published on this measure, never mixed with what was measured."""
-    claims = claimed.on_metric(data.claims(), metric)
+    try:
+        claims = claimed.on_metric(data.claims(), metric)
+    except LabError as error:
+        st.caption(f"Published claims cannot be shown: {error}")
+        return
     with st.expander(f"Beside published claims on {METRIC_WORDS[metric]} ({len(claims)})", icon=":material/campaign:"):
         if claims.empty:
             st.caption("Nobody's claim on this measure is known here. On others there are some: pick another measure.")
-            return
-        left, right = st.columns(2)
-        layers = left.pills("Layers", claimed.layers_of(claims), selection_mode="multi", format_func=claimed.layer_name)
-        hardware = right.multiselect("Hardware", claimed.hardware_of(claims), placeholder="any")
-        kept = claimed.picked(claims, layers, hardware)
-        widgets.figure(claimed.beside(gains.arm_gains, kept, metric), gains_figure, "claims")
-        st.dataframe(claimed.claim_rows(kept), column_config=CLAIM_HEAD, hide_index=True, key="claims_table")
+        else:
+            picked_claims(gains, claims, metric)
+
+
+def picked_claims(gains: Gains, claims: Any, metric: str) -> None:
+    """The claims of some layers and hardware, drawn hollow, and under them who said what."""
+    left, right = st.columns(2)
+    layers = left.pills(
+        "Layers", claimed.layers_of(claims), selection_mode="multi", format_func=claimed.layer_name, key="claim_layers"
+    )
+    hardware = right.multiselect("Hardware", claimed.hardware_of(claims), placeholder="any", key="claim_hardware")
+    kept = claimed.picked(claims, layers, hardware)
+    widgets.figure(claimed.beside(gains.arm_gains, kept, metric), gains_figure, "claims")
+    rows = claimed.claim_rows(kept)
+    st.dataframe(rows, column_config=CLAIM_HEAD, hide_index=True, key="claims_table", alt="Published claims")
 
 
 def numbers(rows: Sequence[dict[str, Any]]) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from labkit.analysis.comparisons import MIN_REPEATS, REPEATS
-from labkit.analysis.effect_words import MIN_STARTS, MIN_TASKS, TOO_FEW
+from labkit.analysis.effect_words import MIN_STARTS, MIN_TASKS, SAME, TOO_FEW
 from labkit.analysis.format import missing, plain
 from labkit.core.arms import LAYERS, arm_named
 from labkit.experiments.report.english import LAYER_NAMES, counted, listed
@@ -51,6 +52,13 @@ def briefly(row: Row) -> str:
 def is_told(row: Row) -> bool:
     """Whether the numbers allow a verdict."""
     return not missing(row["gain"]) and not str(row["verdict"]).startswith(TOO_FEW)
+
+
+def does(row: Row) -> str:
+    """`pays` or `costs`; `changes little` where the whole interval is within what the verdict `same` allows."""
+    if not missing(row["low"]) and all(abs(math.log(row[end])) < SAME for end in ("low", "high")):
+        return "changes little"
+    return "pays" if row["gain"] >= 1 else "costs"
 
 
 def evidence(row: Row) -> str:

@@ -20,6 +20,7 @@ from labkit.experiments.dashboard.gain_words import (
     Subject,
     arm_in_words,
     briefly,
+    does,
     evidence,
     gained,
     is_told,
@@ -101,7 +102,7 @@ def _clauses(told: Sequence[Subject]) -> Iterator[str]:
         if str(subject.row["verdict"]).startswith("same"):
             yield f"{subject.name} changes nothing worth having (within 5 %){task}"
         else:
-            yield f"{subject.name} {'pays' if subject.row['gain'] >= 1 else 'costs'}: {said}{task}"
+            yield f"{subject.name} {does(subject.row)}: {said}{task}"
 
 
 def _each(found: Sequence[Subject]) -> Iterator[tuple[Subject, str]]:

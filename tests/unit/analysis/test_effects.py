@@ -12,7 +12,10 @@ from hypothesis import strategies as st
 from planted import ALL, GAINS, planted, seconds
 
 from labkit.analysis.effect_rows import ArmGainRow, EffectRow
-from labkit.analysis.effects import HEADLINE, arm_gains, effects, holm, ratio
+from labkit.analysis.effects import HEADLINE, arm_gains, effects, effects_and_gains, holm, ratio
+from labkit.analysis.latency import itl
+from labkit.analysis.requests import MIN_GAPS, request_costs
+from labkit.analysis.tables import STEP_KEY
 from labkit.core.columns import columns_of
 from labkit.core.errors import BadInput
 from labkit.core.records import ChunkRecord
@@ -328,3 +331,35 @@ def test_an_interval_without_end_is_a_number_all_the_same():
     assert (ratio(None), ratio(0.0)) == (None, 1.0)
     assert ratio(1e6) > 1e300
     assert 0 < ratio(-1e6) < 1e-300
+
+
+def streamed(steps, gaps=MIN_GAPS + 2):
+    """Chunks of each step, in the order of nobody; every third step has too few."""
+    dice = np.random.default_rng(7)
+    made = []
+    for number, step in enumerate(steps):
+        times = step.t_first_token + np.cumsum(dice.uniform(0.01, 0.2, 3 if number % 3 == 0 else gaps))
+        made += chunks_at(step, *times)
+    return frame_of(made).sample(frac=1, random_state=1)
+
+
+def test_long_gaps_are_each_streams_own_however_the_rows_lie():
+    steps = planted(arms=("base", "spec"))
+    frame, chunks = frame_of(steps).sample(frac=1, random_state=2), streamed(steps)
+    found = request_costs(frame, chunks, "itl_p99_s")["cost"].tolist()
+    key = ["arm", *STEP_KEY]
+    gaps = {one: rows["itl_s"] for one, rows in itl(chunks).groupby(key)}
+    one_by_one = [gaps[step] for step in frame[key].itertuples(index=False, name=None)]
+    expected = [each.quantile(0.99) if len(each) >= MIN_GAPS else np.nan for each in one_by_one]
+    assert found == pytest.approx(expected, nan_ok=True)
+    assert np.isnan(expected).any()
+    narrow = chunks.astype(dict.fromkeys(("arm", "task", "recording", "agent", "condition", "cache"), "category"))
+    assert request_costs(frame, narrow, "itl_p99_s")["cost"].tolist() == pytest.approx(expected, nan_ok=True)
+
+
+def test_both_tables_at_once_are_the_two_tables():
+    steps = planted(arms=("base", "spec"), tasks=3, noise=noisy())
+    frame, chunks = frame_of(steps), streamed(steps)
+    both = effects_and_gains(frame, chunks)
+    pd.testing.assert_frame_equal(both.effects, effects(frame, chunks), check_exact=True)
+    pd.testing.assert_frame_equal(both.arm_gains, arm_gains(frame, chunks), check_exact=True)

@@ -142,3 +142,8 @@ def test_ticks_are_round_few_and_hold_1(values):
     assert 1 in ticks
     assert len(ticks) == len(words) <= 12
     assert low < np.log10(min(values)) <= np.log10(max(values)) < high
+
+
+def test_no_axis_of_a_forest_is_told_to_match_itself(terms):
+    drawn = forest_figure(forest_info(terms, ["e2e_s", "ttft_s"]))
+    assert (drawn.layout.xaxis.matches, drawn.layout.xaxis2.matches) == (None, "x")
