@@ -156,9 +156,10 @@ def _card(fleet: Fleet, engine: Engine, loads: Mapping[int, ProcessLoad], serves
 
 def _line(engine: Engine, index: int, loads: Mapping[int, ProcessLoad]) -> ProcessLine:
     process = engine.processes[index]
-    load = loads.get(process.pid, NOTHING)
+    alive = is_alive(process)
+    load = loads.get(process.pid, NOTHING) if alive else NOTHING  # one that nobody has reaped yet reads as 0 bytes
     return ProcessLine(
-        role=process.role, pid=process.pid, port=process.port, alive=is_alive(process), cores=load.cores, rss=load.rss
+        role=process.role, pid=process.pid, port=process.port, alive=alive, cores=load.cores, rss=load.rss
     )
 
 
