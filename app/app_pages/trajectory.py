@@ -9,9 +9,10 @@ from labkit.experiments.dashboard.trajectory_messages import ESTIMATES
 from labkit.experiments.dashboard.trajectory_records import Trajectory, Turn
 from labkit.experiments.dashboard.trajectory_strip import page_of, strip
 from labkit.experiments.dashboard.trajectory_which import FIELDS, Which, address, beside, choices
-from labkit.experiments.dashboard.trajectory_words import step_title, summary
+from labkit.experiments.dashboard.trajectory_words import nothing, step_title, summary
 from labkit.plots.token_strip import token_strip_figure
 
+import loaders
 import loaders.trajectory as load
 import widgets
 from widgets import conversation
@@ -26,15 +27,14 @@ LABELS = {
     "cache": ("Cache", "Cold: nothing could be found from before. Warm: the same pass was made just before."),
     "condition": ("Condition", "What was varied besides the arm."),
 }
-NOTHING = "This run has no step to show yet: nothing but warm-up was measured. Another run can be picked above."
 
 
 def untoggle() -> None:
     """An address that names a step by the arm that served it leads to the trajectory that it is a part of."""
-    here = {name: st.query_params[name] for name in ("arm", "condition") if name in st.query_params}
+    here = st.query_params.to_dict()
     if (there := address(here)) != here:
-        st.session_state["arm"] = there["arm"]
-        st.query_params.pop("condition", None)
+        st.session_state["arm"] = there["arm"]  # else what was picked here before would win over the address
+        st.switch_page("app_pages/trajectory.py", query_params=there)
 
 
 def pick(known: tuple[Which, ...]) -> Which:
@@ -136,7 +136,7 @@ def show(run_id: str) -> None:
     """One trajectory of a run."""
     known = load.listing(run_id)
     if not known:
-        st.info(NOTHING, icon=":material/hourglass_empty:")
+        st.info(nothing(loaders.opened(run_id).info), icon=":material/hourglass_empty:")
         return
     shown = load.shown(run_id, pick(known))
     st.markdown(summary(shown))
@@ -146,7 +146,8 @@ def show(run_id: str) -> None:
         st.info(shown.note, icon=":material/info:")
     marked = pick_turn(shown)
     widgets.figure(strip(shown, marked), token_strip_figure, "strip")
-    st.caption(ESTIMATES)
+    if any(turn.prompt_tokens is not None for turn in shown.turns):
+        st.caption(ESTIMATES)
     steps(shown, marked, run_id, known)
 
 

@@ -230,7 +230,8 @@ def test_a_run_with_nothing_but_warm_up_says_so(app):
     run = RunStore().create("replay", {"arms": ["base"]}, {})
     made.write(run, "base", 1, made.ELSE, recording="talk", warmup=True)
     run.finish("failed", "no engine")
-    assert "no step to show yet" in words(look(app))
+    assert "no step that counts" in words(look(app))
+    assert "It is failed: no engine" in words(app)
 
 
 @pytest.mark.parametrize("agents", [100])

@@ -83,7 +83,8 @@ def choices(all_of_them: Sequence[Which], chosen: Mapping[str, str], name: str) 
 def address(served: Mapping[str, str]) -> dict[str, str]:
     """The address of a step's trajectory from what its own row says: under the arm that was planned, not toggled to."""
     origin = toggled_from(served.get("condition", ""))
-    return {**served, "arm": origin, "condition": ""} if origin else dict(served)
+    rest = {name: value for name, value in served.items() if name != "condition"}
+    return {**rest, "arm": origin} if origin else dict(served)
 
 
 def beside(all_of_them: Sequence[Which], which: Which) -> list[str]:

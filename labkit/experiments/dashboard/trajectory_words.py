@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from labkit.core.records import RunInfo
 from labkit.experiments.agent_asked import NO_ARM
 from labkit.experiments.dashboard.trajectory_records import Trajectory, Turn
 from labkit.plots.rows import counted
@@ -61,6 +62,14 @@ def _outcome(shown: Trajectory) -> str:
 
 def _reached(reached: bool) -> str:
     return "reached its goal" if reached else "did not reach its goal"
+
+
+def nothing(info: RunInfo) -> str:
+    """Why a run has no trajectory, in the run's own words where it has ended."""
+    if info.state == "running":
+        return "No step has ended yet. Look again in a moment, or follow the run on the **Live** page."
+    ended = f" It is {info.state}: {literal(info.note)}" if info.note else ""
+    return f"This run has no step that counts: at most its warm-up was sent.{ended} Another run can be picked above."
 
 
 def step_title(turn: Turn, *, arm: bool = False) -> str:
