@@ -185,6 +185,7 @@ def test_every_step_says_who_served_it_where_a_toggle_was_flipped(app):
     run.finish("done")
     look(app, run_id=run.id, arm="prefix", condition="toggled from base", recording="talk", turn="2")
     assert app.selectbox(key="turn").value == 2
+    assert "served by base (1) and prefix (2)" in words(app)
     assert "Turn 2 · act · prefix" in words(app)
     assert titles(app)[0].startswith("Turn 1 · plan · base")
 

@@ -35,7 +35,7 @@ def beside_of(shown: Trajectory, other: Trajectory, number: int) -> Beside | Non
     start = max(0, at - _CONTEXT)
     return Beside(
         arm=other.which.arm,
-        words=_words(shown, other, mine, its, same),
+        words=_words(shown, mine, its, same),
         same_text=same,
         here=texts[0] and _from(texts[0], start),
         there=texts[1] and _from(texts[1], start),
@@ -61,12 +61,12 @@ def _same(mine: Turn, its: Turn) -> bool | None:
     return None if None in hashes else hashes[0] == hashes[1]
 
 
-def _words(shown: Trajectory, other: Trajectory, mine: Turn, its: Turn, same: bool | None) -> str:
+def _words(shown: Trajectory, mine: Turn, its: Turn, same: bool | None) -> str:
     if its.error:
-        return f"{_what(shown)} under {other.which.arm} failed: {literal(its.error)}"
+        return f"{_what(shown)} under {its.arm} failed: {literal(its.error)}"
     times = f"TTFT {seconds(its.ttft_s)} (here {seconds(mine.ttft_s)}), in all {_whole(its)} (here {_whole(mine)})"
     text = {None: "texts cannot be compared", True: "the text is identical", False: "the text differs"}[same]
-    return f"{_what(shown)} under {other.which.arm}: {times}; {prompt_words(its)}; {text}."
+    return f"{_what(shown)} under {its.arm}: {times}; {prompt_words(its)}; {text}."
 
 
 def _what(shown: Trajectory) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 
 from labkit.core.records import RunInfo
@@ -19,12 +20,19 @@ def summary(shown: Trajectory) -> str:
     failed = sum(turn.error is not None for turn in shown.turns)
     parts = [
         f"**{counted(len(shown.turns), 'step')}**" + (f", {failed} failed" if failed else ""),
+        _served(shown.turns),
         _prompts(shown.turns),
         _replies(shown.turns),
         f"{seconds(shown.seconds)} from the first request to the last token" if shown.seconds is not None else "",
         _outcome(shown),
     ]
     return " · ".join(part for part in parts if part)
+
+
+def _served(turns: Iterable[Turn]) -> str:
+    """Who served how many of them, where a toggle was flipped on the way."""
+    count = Counter(turn.arm for turn in turns)
+    return f"served by {' and '.join(f'{arm} ({n})' for arm, n in count.items())}" if len(count) > 1 else ""
 
 
 def _prompts(turns: Iterable[Turn]) -> str:
