@@ -13,12 +13,13 @@ TITLES = {
 RUN = "6cb346"
 INPUTS = {"button", "checkbox", "combobox", "radio", "searchbox", "slider", "spinbutton", "switch", "textbox"}
 MAIN = "[data-testid=stMain]"
-FOCUSABLE = """main => [...document.querySelectorAll('input, button, textarea, [role=slider]')]
-  .filter(e => document.querySelector(main).contains(e) && !e.disabled && e.tabIndex >= 0 && e.type != 'file')
-  .filter(e => e.checkVisibility({visibilityProperty: true, contentVisibilityAuto: true}) && !e.closest('[inert]'))
-  .filter(e => !(e.type == 'radio' && e.name && !e.checked) && e.getAttribute('aria-checked') != 'false')
+FOCUSABLE = """main => [...document.querySelector(main).querySelectorAll(
+      'input:not([type=radio]), button:not([role=radio]), textarea, [role=slider], [role=radiogroup]')]
+  .filter(e => !e.disabled && (e.tabIndex >= 0 || e.role == 'radiogroup') && e.type != 'file' && !e.closest('[inert]'))
+  .filter(e => e.checkVisibility({visibilityProperty: true, contentVisibilityAuto: true}))
   .map((e, n) => (e.dataset.seen = String(n), e.outerHTML.slice(0, 160)))"""
-"""Marks what can be focused; of a group of radios, the Tab key stops at one."""
+"""Marks what can be focused; in a group of radios, the Tab key stops once."""
+FOCUSED = "document.activeElement?.closest('[data-seen]')?.dataset.seen"
 
 
 def name(path: str) -> str:
@@ -82,7 +83,7 @@ def reached(page: Page, many: int) -> set[int]:
     found = set()
     for _ in range(3 * many + 40):
         page.keyboard.press("Tab")
-        if (number := page.evaluate("document.activeElement?.dataset?.seen")) is not None:
+        if (number := page.evaluate(FOCUSED)) is not None:
             found.add(int(number))
     return found
 

@@ -26,6 +26,7 @@ from labkit.store.runs import RunStore
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(600)]
 START_MS, LAPS_MS = 150_000, 180_000
 STEPS = 4
+expect.set_options(timeout=30_000)
 
 
 @pytest.fixture(scope="module")
@@ -53,8 +54,8 @@ def toggle(page: Page, label: str) -> None:
 
 
 def button(page: Page, label: str) -> Locator:
-    """A button; its icon's name may stand before its label."""
-    return page.get_by_role("button", name=re.compile(rf"(^|\s){label}$"))
+    """A button of the page, not of what stands around it; its icon's name may stand before its label."""
+    return page.get_by_test_id("stMainBlockContainer").get_by_role("button", name=re.compile(rf"^(\w+\s+)?{label}$"))
 
 
 def choose(tab: Tab, label: str, option: str) -> None:
