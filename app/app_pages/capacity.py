@@ -16,6 +16,7 @@ from widgets.prices import choose_price, edit, plain
 from widgets.runs import pick_run
 
 UNASKED = "any"
+CHANCE = "Is the difference more than chance? See Compare"
 NO_LOAD = (
     "This run measured no level of load: its agents came one at a time, or no window was over. How many fit is found "
     "by a search of its own, from a terminal:"
@@ -88,7 +89,10 @@ def cost(run_id: str) -> None:
     if found.empty:
         st.info(found.empty, icon=":material/payments:")
         return
-    spent(found, choose_view(found.views))
+    view = choose_view(found.views)
+    spent(found, view)
+    if len(view.cells) > 1 and not found.verdict:
+        st.page_link("app_pages/compare.py", label=CHANCE, icon=":material/balance:", query_params={"run_id": run_id})
 
 
 def choose_view(views: tuple[CostsView, ...]) -> CostsView:

@@ -9,6 +9,7 @@ import loaders
 from widgets.runs import NO_RUN, PICKED
 
 RUNS, WRITTEN = "runs", "runs_written"
+EXAMPLE = " Or choose the example that came with the project."
 PREPARED = "prepared"
 """The download that was asked for last: what it is of, and its making."""
 
@@ -21,10 +22,12 @@ def pick_runs() -> dict[str, str] | None:
     for problem in dict.fromkeys(each.problem for each in found if each.problem):
         st.warning(problem, icon=":material/search_off:")
     labels = {name: label for each in found for name, label in each.labels.items()}
+    means = [each.picked for each in found if each.picked]
+    if not means:
+        st.info(f"{NO_RUN}{EXAMPLE if labels else ''}", icon=":material/lightbulb:")
     if not labels:
-        st.info(NO_RUN, icon=":material/lightbulb:")
         return None
-    _from_address(asked, [each.picked for each in found if each.picked], labels)
+    _from_address(asked, means, labels)
     names = st.multiselect("Runs", list(labels), key=RUNS, format_func=labels.__getitem__, help="One or several.")
     st.query_params[RUNS] = st.session_state[WRITTEN] = list(names)
     return {name: labels[name] for name in names}

@@ -1,9 +1,10 @@
 """The most agents that keep an objective, from what was attained at the levels that were tried.
 
-Attainment can only fall as agents are added, so it is fitted by a falling step function (isotonic regression, scipy,
-weighted by requests) and read off between levels on a straight line. The estimate is the largest whole number of agents
-whose fitted attainment is at least the share that is asked for. The interval comes from 2,000 draws of every level's
-attainment (see `attainment`), each fitted and read off alike: 2.5th to 97.5th percentile.
+Attainment can only fall as agents are added, so it is fitted by a falling step function (isotonic regression, weighted
+by requests, by its min-max formula: Robertson, Wright and Dykstra 1988) and read off between levels on a straight line.
+The estimate is the largest whole number of agents whose fitted attainment is at least the share that is asked for. The
+interval comes from 2,000 draws of every level's attainment (see `attainment`), each fitted and read off alike: 2.5th to
+97.5th percentile.
 
 It is about these recordings, on this machine, on that day: one machine's next hour is not in it. A window that broke
 off counts neither for nor against its level.
@@ -16,7 +17,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import isotonic_regression
 
 from labkit.analysis.arms import in_order
 from labkit.analysis.attainment import Attained, attained
@@ -114,21 +114,29 @@ def _around(levels: Sequence[int], found: int) -> set[int]:
 def _draws(levels: Sequence[int], shares: Sequence[Attained], need: float, seed: int) -> Floats:
     dice = np.random.default_rng(seed)
     drawn = np.stack([share.draws(_DRAWS, dice) for share in shares], axis=1)
-    weights = [share.sent for share in shares]
-    return np.array([read_off(levels, _falling(row, weights), need) for row in drawn])
+    return np.array([read_off(levels, row, need) for row in falling(drawn, [share.sent for share in shares])])
 
 
 def fitted(shares: Sequence[Attained]) -> Floats:
     """The attainment of each level, in order, as a falling function of load."""
-    return _falling([share.share for share in shares], [share.sent for share in shares])
+    (fit,) = falling(np.array([[share.share for share in shares]]), [share.sent for share in shares])
+    return np.asarray(fit, dtype=np.float64)
 
 
-def _falling(values: Sequence[float] | Floats, weights: Sequence[int]) -> Floats:
-    given = np.asarray(values, dtype=np.float64)
-    if (np.diff(given) <= 0).all():
-        return given  # it is its own fit, as most draws are
-    fit = isotonic_regression(given, weights=weights, increasing=False)
-    return np.asarray(fit.x, dtype=np.float64)
+def falling(rows: Floats, weights: Sequence[int]) -> Floats:
+    """The falling function nearest to each row, by weighted squares: at i, the least over a <= i of the greatest over
+    b >= i of the weighted mean from a to b.
+    """
+    levels = rows.shape[1]
+    sums = np.insert(np.cumsum(rows * weights, axis=1), 0, 0.0, axis=1)
+    counts = np.insert(np.cumsum(weights), 0, 0)
+    fit = np.full(rows.shape, np.inf)
+    for a in range(levels):
+        means = (sums[:, a + 1 :] - sums[:, a : a + 1]) / (counts[a + 1 :] - counts[a])
+        greatest = np.maximum.accumulate(means[:, ::-1], axis=1)[:, ::-1]
+        fit[:, a:] = np.minimum(fit[:, a:], greatest)
+    falls = (np.diff(rows, axis=1) <= 0).all(axis=1)
+    return np.where(falls[:, np.newaxis], rows, fit)  # what falls is its own fit, to the last digit
 
 
 def read_off(levels: Sequence[int], shares: Floats, need: float) -> float:

@@ -26,9 +26,6 @@ from labkit.analysis.tables import numbers, typed_frame
 from labkit.core.columns import column
 from labkit.core.records import Record
 
-RUN_KEY = ["recording", "agent", "repeat"]
-"""What tells the agent-runs of one load apart: an agent, and which recording of its own it is at."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class GoodputRow(Record):
@@ -70,10 +67,11 @@ def goodput_of(load: Served, slo: Slo) -> pd.DataFrame:
     return typed_frame(GoodputRow, rows)
 
 
-def by_run(steps: pd.DataFrame) -> tuple[Counts, Counts]:
-    """Counts of good and of sent requests by agent-run. `steps` have a column `good`."""
-    runs = steps.groupby(RUN_KEY)["good"]
-    return np.asarray(runs.sum(), dtype=np.int64), np.asarray(runs.size(), dtype=np.int64)
+def by_run(requests: pd.DataFrame) -> tuple[Counts, Counts]:
+    """Counts of good and of sent requests by agent-run. `requests`: of `served`, with a column `good`."""
+    numbers_of = pd.factorize(requests["agent_run"])[0]
+    good = np.bincount(numbers_of, weights=requests["good"])
+    return np.asarray(good, dtype=np.int64), np.asarray(np.bincount(numbers_of), dtype=np.int64)
 
 
 def _arm(arm: str, requests: pd.DataFrame, load: Served, slo: Slo) -> list[GoodputRow]:

@@ -20,9 +20,9 @@ from labkit.analysis.agent_runs import MIN_RUNS, Interval, by_run, interval
 from labkit.analysis.arms import in_order
 from labkit.analysis.cache import cache_use
 from labkit.analysis.concurrency import LOAD_KEY, concurrency, mean_in_flight, of_windows
-from labkit.analysis.goodput import RUN_KEY
 from labkit.analysis.latency import percentile, ttft
 from labkit.analysis.load_row import LoadRow
+from labkit.analysis.served import RUN_KEY
 from labkit.analysis.stalls import alone, gaps, threshold
 from labkit.analysis.tables import Floats, floats, is_finished, measured, numbers, share, typed_frame
 

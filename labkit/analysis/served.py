@@ -15,11 +15,13 @@ from labkit.analysis.latency import STREAM_KEY, itl, percentile, tpot, ttft
 from labkit.analysis.slo import Slo
 from labkit.analysis.tables import floats, is_finished, measured, numbers
 
-KEPT = ["arm", "condition", "repeat", "recording", "agent"]
+RUN_KEY = ["recording", "agent", "repeat"]
+"""What tells the agent-runs of one load apart: an agent, and which recording of its own it is at."""
+KEPT = ["arm", "condition"]
 
 
 class Served(NamedTuple):
-    """`requests`: KEPT, and the columns of `times_of`. `spans`: as `concurrency.windows` returns it.
+    """`requests`: KEPT, `agent_run` (a number) and the columns of `times_of`. `spans`: as `concurrency.windows` has it.
 
     `itl_p99_s`: (arm, agents) to the 99th percentile of gaps, pooled.
     """
@@ -33,7 +35,9 @@ def served(steps: pd.DataFrame, chunks: pd.DataFrame, spans: pd.DataFrame) -> Se
     """The requests of these windows that count. A row per request, none per chunk: small enough to be kept."""
     steps, chunks = of_windows(measured(steps), spans), of_windows(measured(chunks), spans)
     gaps = itl(chunks)
-    return Served(_times(steps, gaps)[[*KEPT, "finished", "ttft_s", "gap_s", "tpot_s"]], _pooled(gaps, spans), spans)
+    steps = steps.assign(agent_run=steps.groupby(RUN_KEY, sort=False).ngroup())
+    kept = [*KEPT, "agent_run", "finished", "ttft_s", "gap_s", "tpot_s"]
+    return Served(_times(steps, gaps)[kept], _pooled(gaps, spans), spans)
 
 
 def times_of(steps: pd.DataFrame, chunks: pd.DataFrame) -> pd.DataFrame:

@@ -65,7 +65,7 @@ def cost_figure(info: CostInfo, mode: Mode = "light") -> go.Figure:
 def _bar(row: Any) -> CostBar:
     solved = "not checked" if missing(row["n_solved"]) else f"{row['n_solved']} of {row['n_tasks']}"
     per_solved = usd(row["usd_per_solved"])
-    words = f"solved: {solved}" + ("" if per_solved == DASH else f", {per_solved} each")
+    words = f"solved: {solved}" + ("" if per_solved == DASH else f"<br>{per_solved} each")
     label = f"{usd(row['usd_per_task'])} a task, {seconds(row['seconds'] / row['n_tasks'])}<br>{words}"
     return CostBar(arm=str(row["arm"]), usd_per_task=float(row["usd_per_task"]), label=label)
 

@@ -101,7 +101,7 @@ def _short(price: Price, name: str) -> str:
 
 
 def _input(figure: Figure) -> FigureInput:
-    unit = f", {figure.unit}" if figure.unit else ""
+    unit = f", {figure.unit}" if figure.unit and figure.unit not in figure.meaning.lower() else ""
     where = f"Assumption: {figure.source}" if figure.assumption else f"Source: {figure.source}"
     note = f" ({figure.note})" if figure.note else ""
     return FigureInput(

@@ -1,10 +1,12 @@
 """What requests were served like, put together once and asked again and again."""
 
+import numpy as np
 import pandas as pd
 import pytest
 from builders import a_step, chunks_at, frame_of
+from scipy.optimize import isotonic_regression
 
-from labkit.analysis.capacity import capacity, capacity_of
+from labkit.analysis.capacity import capacity, capacity_of, falling
 from labkit.analysis.concurrency import WindowRow
 from labkit.analysis.goodput import good, goodput, goodput_of
 from labkit.analysis.served import is_good, served, times_of
@@ -64,6 +66,14 @@ def test_asking_again_is_the_same_as_asking_the_chunks():
         asked = Slo(ttft_s=ttft, itl_s=0.6)
         pd.testing.assert_frame_equal(goodput_of(load, asked), goodput(STEPS, CHUNKS, SPANS, asked))
         pd.testing.assert_frame_equal(capacity_of(load, asked), capacity(STEPS, CHUNKS, SPANS, asked))
+
+
+def test_the_falling_fit_is_that_of_scipy():
+    dice = np.random.default_rng(3)
+    for levels in (1, 2, 5, 7):
+        rows, weights = dice.random((50, levels)), dice.integers(1, 60, levels).tolist()
+        expected = [isotonic_regression(row, weights=weights, increasing=False).x for row in rows]
+        np.testing.assert_allclose(falling(rows, weights), expected, atol=1e-12)
 
 
 def test_an_objective_in_words():
