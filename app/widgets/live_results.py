@@ -33,9 +33,9 @@ def findings(found: tuple[Finding, ...]) -> None:
         st.markdown(f"### {LOOKS[first.tone]} {first.said}")
         _behind(first)
         if others:
-            with st.expander(f"The other arms of this run ({len(others)})"):
+            with st.expander(f"More comparisons ({len(others)})"):
                 for other in others:
-                    st.markdown(f"{LOOKS[other.tone]} **{other.arm}**: {other.said}")
+                    st.markdown(f"{LOOKS[other.tone]} **{other.arm}** against {other.against}: {other.said}")
                     _behind(other)
 
 

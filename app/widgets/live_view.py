@@ -60,7 +60,7 @@ def repeat(run_id: str, arm: Arm, flip: Flip) -> None:
     if not live_loaders.can_repeat(run_id):
         return
     same, busy = live_loaders.newest_arm(run_id) == arm.label, live_loaders.is_busy()
-    label = "Flip and repeat" if same else f"Repeat these steps under {arm.label}"
+    label = "Flip a toggle to repeat these steps" if same else f"Repeat these steps under {arm.label}"
     why = "Flip a toggle first." if same else "The same steps under this arm; both runs are then drawn together."
     why = "Not while another run goes on." if busy else why
     st.button(

@@ -71,11 +71,12 @@ def _fastest_first(found: list[Finding]) -> list[Finding]:
 
 
 def _across(opened: Opened, beside: Opened, rows: pd.DataFrame) -> list[Finding]:
-    """This run's newest arm against the newest of the run beside."""
-    theirs = cold_steps(beside)
+    """This run's newest arm against the arms of the run beside, its newest first."""
+    theirs, arm = cold_steps(beside), _newest(rows)
     if not len(theirs):
         return []
-    return [_finding(opened, paired(theirs, rows, _newest(theirs), _newest(rows)), beside)]
+    others = dict.fromkeys([_newest(theirs), *in_order(theirs["arm"])])
+    return [_finding(opened, paired(theirs, rows, other, arm), beside) for other in others]
 
 
 def _newest(rows: pd.DataFrame) -> str:

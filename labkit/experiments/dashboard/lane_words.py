@@ -18,6 +18,7 @@ TITLES: dict[Clock, str] = {
     "run": "Who waits for what, second by second?",
     "arm": "How long does each arm take for its steps, and for what?",
 }
+MARKS = "The line above a step is its arm; the strip below splits its prompt: from the cache (violet), computed (pale)."
 _NONE = "No step has been sent yet. Each agent gets a lane here as soon as its first step leaves."
 
 
@@ -51,10 +52,7 @@ def caption(clock: Clock, steps: pd.DataFrame, lanes: Sequence[Lane]) -> Caption
     if not lanes:
         return Caption(title=TITLES[clock], empty=_NONE)
     agents = steps["agent"].nunique() or len(lanes)
-    note = (
-        f"{_n(agents, 'agent')}, {_n(len(steps), 'step')}. The line above a step is its arm; the strip below "
-        "splits its prompt: from the cache (violet), computed (pale)."
-    )
+    note = f"{_n(agents, 'agent')}, {_n(len(steps), 'step')}. {MARKS}"
     return Caption(title=TITLES[clock], note=note, alt=f"{TITLES[clock]} {_alt(steps)}".strip())
 
 

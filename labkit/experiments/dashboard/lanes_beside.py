@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from labkit.experiments.dashboard.lane_words import MARKS
 from labkit.plots.lane_records import LanesInfo
 
 
@@ -14,7 +15,8 @@ def side_by_side(first: LanesInfo, second: LanesInfo, tags: tuple[str, str]) -> 
     below = len(first.lanes)
     names = [replace(lane, label=f"{lane.label} ({tag})") for run, tag in zip((first, second), tags, strict=True)
              for lane in run.lanes]  # fmt: skip
-    words = replace(second.caption, alt=f"{tags[0]}: {first.caption.alt} {tags[1]}: {second.caption.alt}")
+    note = f"Two runs, each on its own clock from 0. {MARKS}"
+    words = replace(second.caption, note=note, alt=f"{tags[0]}: {first.caption.alt} {tags[1]}: {second.caption.alt}")
     moved = {
         name: tuple(replace(each, lane=each.lane + below) for each in getattr(second, name))
         for name in ("spans", "steps", "stretches", "flights")

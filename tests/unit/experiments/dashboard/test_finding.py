@@ -150,9 +150,10 @@ def test_a_live_run_speaks_of_its_newest_arm_first_and_others_of_the_fastest():
 
 
 def test_a_repeated_run_is_set_against_the_one_beside():
-    first = made(in_time(("prefix",)))
+    first = made(in_time(("base", "prefix")))
     again = made(in_time(("prefix+spec",)), beside=first.id)
     found = findings(again, first)
+    assert [each.against for each in found] == ["prefix", "base"]
     assert found[0].said.startswith("Adding speculation to prefix made these 6 steps")
     assert found[0].n == 6
     assert any(said.startswith("Two runs, one after the other") for said in found[0].but)
