@@ -15,7 +15,9 @@ from labkit.experiments.catalogue import DEFAULT_PROFILE
 
 if TYPE_CHECKING:
     from labkit.core.progress import OnProgress
+    from labkit.experiments.live_asked import LiveAsked
     from labkit.experiments.runner import OnCreated
+    from labkit.experiments.serving import EngineProvider
     from labkit.store.runs import Run
 
 
@@ -56,11 +58,13 @@ def live(
     side by side while memory allows. Steps that were toggled are paired with none: for the measurement of an arm, let
     its laps alone, or use `labkit replay`. Ctrl-C keeps what was measured.
     """
+    from dataclasses import replace
     from functools import partial
 
     from labkit.cli.live_view import show
     from labkit.cli.measuring import conduct, refuse_busy
     from labkit.engines.fleet import Fleet
+    from labkit.experiments import jobs
     from labkit.experiments.asked import arms_of
     from labkit.experiments.live_asked import LiveAsked
     from labkit.experiments.live_run import run_laps
@@ -75,13 +79,24 @@ def live(
     if isinstance(engines, WarmProvider):
         refuse_busy(Fleet(), [engines.plan(arm) for arm in asked.planned])
 
+    asked = replace(asked, job=job or jobs.enlist("live", _typed(asked)).id)
+
     def work(on_progress: OnProgress, on_created: OnCreated) -> Coroutine[Any, Any, Run]:
         return run_laps(asked, engines, on_progress=on_progress, on_created=on_created)
 
-    conduct(work, partial(show, as_json=json), job=job, as_json=json)
+    conduct(work, partial(show, as_json=json), job=asked.job, as_json=json)
 
 
-def _provider(asked: Any, attached: list[str]) -> Any:
+def _typed(asked: LiveAsked) -> dict[str, Any]:
+    """What was asked for beyond the defaults, as the parameters of a job."""
+    from labkit.experiments.catalogue import experiment
+
+    defaults = experiment("live").all_defaults
+    given = {name: value for name, value in asked.to_dict().items() if name in defaults}
+    return {name: value for name, value in given.items() if value != defaults[name]}
+
+
+def _provider(asked: LiveAsked, attached: list[str]) -> EngineProvider:
     """Engines that are attached, or the fleet's, kept warm side by side."""
     from labkit.cli.measuring import provider
     from labkit.engines.fleet import Fleet

@@ -25,6 +25,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, Self
 
+import psutil
+
 from labkit.core.errors import RunUnreadable
 from labkit.core.names import unknown
 from labkit.core.paths import runs_dir, state_dir
@@ -71,20 +73,22 @@ def start(experiment_name: str, params: Mapping[str, Any], words: Sequence[str] 
     Raises UnknownName, BadInput for a parameter that it does not take.
     """
     known = experiment(experiment_name)
-    job_id = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{experiment_name}-{secrets.token_hex(3)}"
-    folder = folder_of(job_id)
+    job_id = _new_id(experiment_name)
     argv = [sys.executable, "-m", "labkit", *command_of(known, params), "--job", job_id, *words]
     env = {**os.environ, "LABKIT_RUNS": str(runs_dir()), "LABKIT_STATE": str(state_dir())}
-    process = spawn(argv, env, folder / _LOG, role="job")
-    job = Job(
-        id=job_id,
-        experiment=experiment_name,
-        params=dict(params),
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
-        process=process,
-    )
-    _write(folder / _JOB, json.dumps(job.to_dict(), indent=1))
-    return job
+    process = spawn(argv, env, folder_of(job_id) / _LOG, role="job")
+    return _kept(job_id, experiment_name, params, process)
+
+
+def enlist(experiment_name: str, params: Mapping[str, Any]) -> Job:
+    """Called by a process that runs an experiment without having been started as a job: from now on it is one.
+
+    So that a run in a terminal can be followed, steered and stopped from elsewhere. It logs to its terminal.
+    """
+    job_id = _new_id(experiment_name)
+    log = str(folder_of(job_id) / _LOG)
+    process = ProcessState(role="job", pid=os.getpid(), created=psutil.Process().create_time(), log=log)
+    return _kept(job_id, experiment_name, params, process)
 
 
 def claim(job_id: str, run_folder: Path) -> None:
@@ -115,13 +119,37 @@ def cancel(job_id: str, grace_s: float = 60.0) -> JobStatus:
     """
     job = _job(job_id)
     if is_alive(job.process):
-        os.killpg(job.process.pid, signal.SIGINT)
+        _interrupt(job.process)
         deadline = time.monotonic() + grace_s
         while is_alive(job.process) and time.monotonic() < deadline:
             time.sleep(_POLL_S)
         if grace_s and is_alive(job.process):
             end_group(job.process)
     return status(job_id)
+
+
+def _new_id(experiment_name: str) -> str:
+    return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{experiment_name}-{secrets.token_hex(3)}"
+
+
+def _kept(job_id: str, experiment_name: str, params: Mapping[str, Any], process: ProcessState) -> Job:
+    job = Job(
+        id=job_id,
+        experiment=experiment_name,
+        params=dict(params),
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        process=process,
+    )
+    _write(folder_of(job_id) / _JOB, json.dumps(job.to_dict(), indent=1))
+    return job
+
+
+def _interrupt(process: ProcessState) -> None:
+    """As Ctrl-C does: its whole group, when it leads one; a process that a script started is one of a group."""
+    if os.getpgid(process.pid) == process.pid:
+        os.killpg(process.pid, signal.SIGINT)
+    else:
+        os.kill(process.pid, signal.SIGINT)
 
 
 def folder_of(job_id: str) -> Path:
