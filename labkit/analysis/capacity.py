@@ -135,8 +135,8 @@ def falling(rows: Floats, weights: Sequence[int]) -> Floats:
         means = (sums[:, a + 1 :] - sums[:, a : a + 1]) / (counts[a + 1 :] - counts[a])
         greatest = np.maximum.accumulate(means[:, ::-1], axis=1)[:, ::-1]
         fit[:, a:] = np.minimum(fit[:, a:], greatest)
-    falls = (np.diff(rows, axis=1) <= 0).all(axis=1)
-    return np.where(falls[:, np.newaxis], rows, fit)  # what falls is its own fit, to the last digit
+    falls = np.all(np.diff(rows, axis=1) <= 0, axis=1, keepdims=True)
+    return np.where(falls, rows, fit)  # what falls is its own fit, to the last digit
 
 
 def read_off(levels: Sequence[int], shares: Floats, need: float) -> float:

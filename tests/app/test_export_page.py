@@ -130,6 +130,19 @@ def test_an_empty_store_and_an_empty_choice_say_what_to_do(app):
     assert "Choose a run and a format" in words(app)
 
 
+def test_without_a_run_of_ones_own_the_example_can_be_exported(app, monkeypatch):
+    monkeypatch.setenv("LABKIT_DATA", str(PROJECT / "data"))
+    said = words(seen(app))
+    assert "No run yet" in said
+    assert "Or choose the example" in said
+    example = next((PROJECT / "data" / "runs").glob("*.zip")).stem
+    app.multiselect(key="runs").set_value([example]).run()
+    assert not app.exception
+    assert "wherever the dashboard runs" in words(app)
+    with zipfile.ZipFile(io.BytesIO(prepared(app))) as archive:
+        assert f"{example}/csv/steps.csv" in archive.namelist()
+
+
 def test_a_view_is_shared_by_its_address(app):
     run = ended(steps(("base",)))
     said = words(seen(app))
