@@ -13,7 +13,7 @@ from labkit.core.records import RunInfo
 from labkit.engines.fleet import Fleet
 from labkit.engines.profiles import load_profile
 from labkit.experiments.fleet_provider import FleetProvider
-from labkit.experiments.view import RunView
+from labkit.experiments.view import LIVE, RunView
 
 
 def newest_of(profile: str, infos: Sequence[RunInfo]) -> str | None:
@@ -25,7 +25,8 @@ def newest_of(profile: str, infos: Sequence[RunInfo]) -> str | None:
 def refused_arms(fleet: Fleet, profile: str, arms: Sequence[str], newest: RunView | None) -> dict[str, str]:
     """Those of `arms` whose very engine the run was refused, with the engine's words. Raises UnknownName.
 
-    Arms that share an engine by salt get the same words. An engine that died is not one that was refused.
+    A live run may have been steered to an engine that its fingerprint, made before, does not know. Arms that share an
+    engine by salt get the same words. An engine that died is not one that was refused.
     """
     if newest is None or not newest.refused:
         return {}
@@ -35,4 +36,5 @@ def refused_arms(fleet: Fleet, profile: str, arms: Sequence[str], newest: RunVie
     keys = {of_run.plan(arm_named(arm)).key: words for arm, words in newest.refused.items()}
     now = FleetProvider(fleet, model)
     same = {arm: now.plan(arm_named(arm)).key for arm in arms}
-    return {arm: keys[key] for arm, key in same.items() if key in keys and key in known}
+    steered = newest.info.experiment == LIVE
+    return {arm: keys[key] for arm, key in same.items() if key in keys and (steered or key in known)}

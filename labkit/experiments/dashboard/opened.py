@@ -8,12 +8,11 @@ from typing import Any, Literal
 import pandas as pd
 import pyarrow as pa
 
-from labkit.analysis.arms import arm_table
 from labkit.analysis.latency import Spread, itl_by_step, itl_spreads
 from labkit.analysis.tables import measured
 from labkit.core.records import RunInfo
 from labkit.experiments.compared import Part, compared, parts
-from labkit.experiments.view import RunView, view_of
+from labkit.experiments.view import RunView, arms_of_part, view_of
 from labkit.store.following import Following, Snapshot, happened
 from labkit.store.runs import Run
 from labkit.store.tables import compact_frame, to_frame
@@ -86,7 +85,7 @@ class Opened:
     @cached_property
     def arm_tables(self) -> list[pd.DataFrame]:
         """`arm_table` of each of `parts`, in their order; columns as ArmRow declares them."""
-        return [arm_table(part.steps, part.chunks) for part in self.parts]
+        return [arms_of_part(self.info, part) for part in self.parts]
 
     @property
     def arm_table(self) -> pd.DataFrame:
