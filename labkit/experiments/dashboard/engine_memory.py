@@ -10,7 +10,7 @@ from labkit.engines.fleet import Fleet
 from labkit.engines.machine import usable_cores
 from labkit.engines.memory import free_bytes, needed_bytes, total_bytes
 from labkit.engines.profiles import load_profile
-from labkit.experiments.dashboard.engines import EngineCard
+from labkit.experiments.dashboard.engine_cards import EngineCard
 from labkit.experiments.fleet_provider import FleetProvider
 from labkit.plots.engine_memory import EngineMemoryInfo, Taken, Wanted, engine_memory_info
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from labkit.analysis.format import DASH, plain
+from labkit.experiments.dashboard.engine_cards import EngineCard, FleetView, ProcessLine
 from labkit.experiments.dashboard.engine_plans import DiffView, PlanView
-from labkit.experiments.dashboard.engines import EngineCard, FleetView, ProcessLine
 
 _GIB, _MIB = 1 << 30, 1 << 20
 
