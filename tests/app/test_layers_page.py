@@ -7,6 +7,7 @@ import json
 import layer_runs
 import pytest
 from layer_runs import counters, step, steps
+from run_folders import started, write
 from synthetic import failed
 
 from labkit.core.paths import runs_dir
@@ -160,3 +161,15 @@ def test_a_run_in_which_all_failed_is_a_sentence(app):
     a_run([failed("base", 1), failed("prefix", 1)])
     at = at_layers(app)
     assert "1 of 1 step under prefix failed" in words(at)
+
+
+def test_a_run_that_goes_on_says_that_a_layer_may_come_yet(app):
+    with started(["base", "prefix"]) as writer:
+        write(writer, steps("base", turns=2))
+        at = at_layers(app)
+        assert "No arm of this run had prefix caching on: it measured base." in words(at)
+        assert "appears here with the layer's first step" in words(at)
+        write(writer, steps("prefix", turns=2))
+        at.run()
+        assert not at.exception
+        assert "over the 2 steps that base finished, too (too few to tell)" in words(at)
