@@ -21,6 +21,7 @@ MIN_BLOCK_DF = 3
 """Degrees of freedom of what starts differ by; with fewer it is too often taken for nothing, by the same simulation."""
 SAME = math.log(1.05)
 """An interval within 5 % of 1 says that there is nothing worth having either way."""
+_LARGE = 100.0
 TOO_FEW, NOT_MEASURED = "too few to tell", "not measured"
 
 
@@ -41,7 +42,7 @@ def verdict(found: Comparison, p: float | None, corrected: bool, needed: float |
     if p is None or found.low is None or found.high is None:
         have = f"one task and {_counted(found.n_repeats, 'repeat')}"
         return f"{TOO_FEW}: {have}; an interval needs 5 tasks, or {MIN_REPEATS} repeats of one task"
-    would = "" if needed is None else f"; a gain below {times(needed)} would be missed"
+    would = "" if needed is None else _would_miss(needed)
     if found.over == TASKS and found.n_tasks < MIN_TASKS:
         return f"{TOO_FEW}: {found.n_tasks} tasks, and the interval is proven from {MIN_TASKS}{would}"
     if why := blind(found):
@@ -51,6 +52,13 @@ def verdict(found: Comparison, p: float | None, corrected: bool, needed: float |
     if found.low > -SAME and found.high < SAME:
         return f"same: within 5 %, with 95 % confidence{_scope(found, True)}"
     return f"{TOO_FEW}{would}{_scope(found, corrected)}"
+
+
+def _would_miss(needed: float) -> str:
+    """What this n would not have shown; from a hundredfold on the number itself says nothing any more."""
+    if needed > _LARGE:
+        return f"; even a gain of {_LARGE:.0f}x would be missed"
+    return f"; a gain below {times(needed)} would be missed"
 
 
 def method(found: Comparison) -> str:

@@ -66,7 +66,7 @@ class Pairs:
 
 def measured_arms(costs: pd.DataFrame) -> list[str]:
     """The arms with any value, in the order of ARMS."""
-    there = set(costs.loc[costs["cost"].notna(), "arm"])
+    there = set(costs.loc[costs["cost"].notna(), "arm"].unique())
     return [arm.label for arm in ARMS if arm.label in there]
 
 

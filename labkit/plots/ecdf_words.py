@@ -47,7 +47,7 @@ def _counts(curves: Sequence[EcdfCurve], what: str) -> str:
     of = sorted({curve.of.n for curve in curves})
     each = "run" if curves[0].run else "arm"
     if len(of) == 1:
-        return f"{counted(of[0], what)} per {each}"
+        return f"{of[0]:,} {what}{'s' * (of[0] != 1)} per {each}"
     if len(curves) > _FEW:
         return f"{of[0]:,} to {of[-1]:,} {what}s per {each}"
     return ", ".join(f"{c.of.n:,} {f'in run {c.run}' if c.run else c.of.arm}" for c in curves)

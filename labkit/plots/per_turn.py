@@ -19,6 +19,8 @@ _TITLES: dict[Measure, str] = {
 }
 _AXES: dict[Measure, str] = {"ttft": "time to first token (s)", "e2e": "send to last byte (s)"}
 
+_FEW = 3
+
 
 @dataclass(frozen=True, kw_only=True)
 class ArmLine:
@@ -102,9 +104,13 @@ def _caption(lines: tuple[ArmLine, ...], measure: Measure) -> Caption:
 
 
 def _counts(lines: tuple[ArmLine, ...]) -> str:
-    """n, once when it is the same for every arm."""
-    if len({line.n for line in lines}) == 1:
-        return f"n = {counted(lines[0].n, 'step')} per {'run' if lines[0].run else 'arm'}"
+    """n, once when it is the same for every arm, its span where arms are many."""
+    of = sorted({line.n for line in lines})
+    each = "run" if lines[0].run else "arm"
+    if len(of) == 1:
+        return f"n = {counted(of[0], 'step')} per {each}"
+    if len(lines) > _FEW:
+        return f"n = {of[0]:,} to {of[-1]:,} steps per {each}"
     return "n = " + ", ".join(f"{line.n} {f'in run {line.run}' if line.run else line.arm}" for line in lines)
 
 

@@ -20,6 +20,7 @@ from labkit.experiments.report.english import (
     sentence,
     smallest,
     term_name,
+    unmissed,
 )
 from labkit.experiments.report.findings import findings
 from labkit.experiments.report.material import Material, Slice
@@ -138,7 +139,7 @@ def _p(p: float | None) -> str:
 
 def _needed(rows: list[dict[str, Any]]) -> str:
     """What one would have needed, in the verdicts' words, each once."""
-    whys = dict.fromkeys(row["verdict"].partition(": ")[2].partition("; a gain below")[0] for row in rows)
+    whys = dict.fromkeys(unmissed(row["verdict"]).partition(": ")[2] for row in rows)
     said = "; ".join(filter(None, whys))
     return f": {said}" if said else ""
 

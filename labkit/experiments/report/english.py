@@ -28,7 +28,7 @@ METRIC_NAMES = {
 
 _MANY = 2
 _BETWEEN = re.compile(r"(?<=\.) (?=[A-Z0-9])")
-_MISSED = re.compile(r"; a gain below \S+x would be missed")
+_MISSED = re.compile(r"; (?:a gain below|even a gain of) \S+x would be missed")
 
 
 def term_name(term: str) -> str:
@@ -108,6 +108,11 @@ def verdict_head(verdict: str) -> str:
     return re.split("[:;,]", verdict, maxsplit=1)[0]
 
 
+def unmissed(verdict: str) -> str:
+    """A verdict without what would have been missed."""
+    return _MISSED.sub("", verdict)
+
+
 def reasons(rows: Iterable[Mapping[str, Any]], name: Callable[[Mapping[str, Any]], str]) -> list[str]:
     """What verdicts say beyond their own words, each once, with what it is said of: names, or all of the rows.
 
@@ -116,7 +121,7 @@ def reasons(rows: Iterable[Mapping[str, Any]], name: Callable[[Mapping[str, Any]
     said: dict[str, list[str]] = {}
     rows = list(rows)
     for row in rows:
-        verdict = _MISSED.sub("", row["verdict"])
+        verdict = unmissed(row["verdict"])
         if verdict_head(verdict) != verdict:
             said.setdefault(verdict, []).append(name(row))
     return [f"{_whom(names, len(rows))}: {sentence(verdict)}" for verdict, names in said.items()]

@@ -363,3 +363,11 @@ def test_both_tables_at_once_are_the_two_tables():
     both = effects_and_gains(frame, chunks)
     pd.testing.assert_frame_equal(both.effects, effects(frame, chunks), check_exact=True)
     pd.testing.assert_frame_equal(both.arm_gains, arm_gains(frame, chunks), check_exact=True)
+
+
+def test_what_would_be_missed_is_no_number_beyond_all_sense():
+    jumps = iter([2.0, -2.0, 1.0, -1.5, 0.5, -0.2] * 10)
+    steps = planted(arms=("base", "spec"), tasks=2, turns=1, repeats=1, noise=lambda: next(jumps))
+    row = table(steps).loc[("e2e_s", "speculation")]
+    assert row.smallest_gain > 100
+    assert row.verdict.endswith("; even a gain of 100x would be missed")
