@@ -65,7 +65,8 @@ class Board:
     @asynccontextmanager
     async def sending(self) -> AsyncIterator[Station]:
         """Who serves this step, once somebody does. Raises EngineError when nobody will any more."""
-        await self._gate.wait()
+        while not self._gate.is_set():  # it may have been shut again before this agent had its turn
+            await self._gate.wait()
         if self.station is None:
             raise self.ended or EngineDied("no engine serves this run any more")
         self._flying += 1

@@ -18,6 +18,7 @@ from labkit.core.arms import Arm, arm_named
 from labkit.core.errors import BadInput, EngineDied, EngineError, UnknownName
 from labkit.core.progress import OnProgress, Progress, silent
 from labkit.engines.fake import FakeDials, FakeEngine
+from labkit.experiments.cold import resets
 from labkit.experiments.live_asked import LiveAsked
 from labkit.experiments.live_run import run_laps
 from labkit.experiments.serving import Served, StaticProvider
@@ -111,6 +112,7 @@ async def test_a_toggle_between_warm_arms_acts_on_the_next_step(source: str, tmp
     again = [event for event in told(done, "switch") if event["was"] == "base" and event["arm"] == "spec"]
     assert all(event["warm"] for event in again)
     assert again[-1]["waited_s"] < 0.5
+    assert resets(done.events()) == []  # two engines, told apart
     last_laps = [event["arm"] for event in told(done, "lap")][2:]
     assert set(last_laps) <= {"spec", "base"}  # the wish is what later laps are planned for
 
