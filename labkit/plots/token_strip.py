@@ -21,7 +21,7 @@ PARTS: tuple[StripPart, ...] = ("cached", "computed", "unknown", "generated", "a
 _NAMES: dict[StripPart, str] = {
     "cached": "cached",
     "computed": "computed",
-    "unknown": "not known which",
+    "unknown": "not measured which",
     "generated": "generated",
     "accepted": "from drafts",
 }
