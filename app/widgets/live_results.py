@@ -86,5 +86,7 @@ def lanes(info: LanesInfo, key: str) -> None:
         lanes_figure(info, mode), theme=None, key=key, alt=words, config={"displayModeBar": False},
         on_select="rerun", selection_mode="points",
     )  # fmt: skip
+    if info.steps:
+        st.caption(":material/ads_click: A click on a step opens what was said in it.")
     if address := step_address(event["selection"]["points"]):
         st.switch_page(TRAJECTORY, query_params=address)

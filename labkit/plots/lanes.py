@@ -148,13 +148,18 @@ def _axes(figure: go.Figure, info: LanesInfo) -> None:
     figure.update_xaxes(title=info.axis, range=[info.start, info.end], nticks=8, zeroline=False)
     figure.update_yaxes(
         tickvals=list(shown),
-        ticktext=[info.lanes[place].label for place in shown],
+        ticktext=[info.lanes[place].label.replace(", ", _break(info)) for place in shown],
         range=[count - 0.45, -0.62],
         showgrid=False,
         zeroline=False,
         ticksuffix=" ",
         fixedrange=True,
     )
+
+
+def _break(info: LanesInfo) -> str:
+    """A label in two lines leaves more room for its lane, where lanes are high enough."""
+    return "<br>" if len(info.lanes) <= _FEW and info.bins is None else ", "
 
 
 def _arm_color(arm: str, mode: Mode) -> str:

@@ -342,7 +342,7 @@ def test_two_runs_of_flip_and_repeat_are_drawn_together(app):
     assert "Adding speculation to prefix made these 6 steps" in words(app)
     lanes = next(spec for title, spec in figures(app).items() if "each arm take" in title)
     labels = lanes["layout"]["yaxis"]["ticktext"]
-    assert [label.split(",")[0] for label in labels] == ["prefix", "prefix+spec"]
+    assert [label.split("<br>")[0] for label in labels] == ["prefix", "prefix+spec"]
     assert first.rsplit("-", 1)[-1] in labels[0]
     assert tiles(app)["Whole step"][1].startswith("-")
 

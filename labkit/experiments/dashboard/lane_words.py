@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -54,6 +55,12 @@ def caption(clock: Clock, steps: pd.DataFrame, lanes: Sequence[Lane]) -> Caption
     agents = steps["agent"].nunique() or len(lanes)
     note = f"{_n(agents, 'agent')}, {_n(len(steps), 'step')}. {MARKS}"
     return Caption(title=TITLES[clock], note=note, alt=f"{TITLES[clock]} {_alt(steps)}".strip())
+
+
+def binned_caption(of: Caption, width: float) -> Caption:
+    """The same where single steps are too many to draw."""
+    cells = f"Too many steps to draw each: a cell of {seconds(width)} shows what took most of it."
+    return replace(of, note=f"{of.note.removesuffix(MARKS)}{cells}")
 
 
 def _alt(steps: pd.DataFrame) -> str:

@@ -19,7 +19,7 @@ from labkit.experiments.dashboard.flights import Sent, in_flight
 from labkit.experiments.dashboard.lane_bins import binned
 from labkit.experiments.dashboard.lane_clock import Clock, earlier
 from labkit.experiments.dashboard.lane_stretches import stretches
-from labkit.experiments.dashboard.lane_words import caption, lane_label, step_box
+from labkit.experiments.dashboard.lane_words import binned_caption, caption, lane_label, step_box
 from labkit.experiments.dashboard.opened import Opened
 from labkit.plots.lane_records import Flight, Lane, LanesInfo, Span, StepBox
 
@@ -111,7 +111,8 @@ def _filled(
     many = shared or len(spans) > MOST_SPANS or len(info.lanes) > MOST_LANES
     info = replace(info, stretches=stretches(steps, info, clock, together=many))
     if many:
-        return replace(info, bins=binned(spans, len(info.lanes), info.start, info.end))
+        bins = binned(spans, len(info.lanes), info.start, info.end)
+        return replace(info, bins=bins, caption=binned_caption(info.caption, bins.width))
     drawn = tuple(Span(lane=a, part=b, start=c, end=d) for a, b, c, d in spans.itertuples(index=False))
     return replace(info, spans=drawn, steps=_boxes(steps, opened, info))
 

@@ -143,6 +143,7 @@ def test_very_many_spans_become_bins_of_what_took_most():
     assert set(cells) <= {"decode", "prefill", ""}
     assert 0.4 < cells.count("decode") / len(cells) < 0.9  # at an edge of a bin a prefill may stand alone
     assert cells.count("prefill") < 0.1 * len(cells)
+    assert "Too many steps to draw each" in info.caption.note
     close = lanes(made(many), "run", (0.0, 40.0))
     assert close.bins is None
     assert [span.part for span in close.spans[:4]] == ["prefill", "decode"] * 2
