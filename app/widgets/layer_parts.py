@@ -33,7 +33,16 @@ def grid(*figures: tuple[Any, Any, str] | None) -> None:
     for first in range(0, len(there), 2):
         for place, (info, draw, key) in zip(st.columns(2), there[first : first + 2], strict=False):
             with place:
-                widgets.figure(info, draw, key)
+                figure(info, draw, key)
+
+
+def figure(info: Any, draw: Any, key: str) -> None:
+    """A figure; where there is nothing to draw its question and why, as text that fits any width."""
+    if not info.caption.empty:
+        widgets.figure(info, draw, key)
+        return
+    st.markdown(f"**{info.caption.title}**")
+    st.caption(info.caption.empty)
 
 
 def how_to(words: str, command: str) -> None:

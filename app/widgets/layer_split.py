@@ -14,8 +14,7 @@ from labkit.plots.transfers import transfers_figure
 from labkit.plots.twin_lines import twin_lines_figure
 
 import loaders.layers
-import widgets
-from widgets.layer_parts import grid, head
+from widgets.layer_parts import figure, grid, head
 
 
 def split(run_id: str, arm: str, cache: str, condition: str | None) -> None:
@@ -30,7 +29,7 @@ def split(run_id: str, arm: str, cache: str, condition: str | None) -> None:
     grid(*((info, twin_lines_figure, f"twin-{info.measure}") for info in shown.lines))
     left, right = st.columns(2)
     with left:
-        widgets.figure(shown.transfers, transfers_figure, "transfers")
+        figure(shown.transfers, transfers_figure, "transfers")
     with right:
         failures(shown.troubles)
 
@@ -40,7 +39,7 @@ def load(shown: SplitSection) -> None:
     if not shown.loaded:
         return
     grid(*((info, load_figure, f"load-{info.measure}") for info in shown.loaded.lines))
-    widgets.figure(shown.loaded.moment, timeline_figure, "moment")
+    figure(shown.loaded.moment, timeline_figure, "moment")
 
 
 def failures(troubles: Sequence[Trouble]) -> None:
@@ -48,6 +47,6 @@ def failures(troubles: Sequence[Trouble]) -> None:
     st.subheader("What failed?")
     for one in troubles:
         words = one.words if one.n is not None else f"not counted in this run: {one.words}"
-        of = "" if one.of is None else f" of {count(one.of)}"
+        of = "" if one.of is None or one.n is None else f" of {count(one.of)}"
         icon = "help" if one.n is None else "error" if one.n else "check_circle"
         st.markdown(f":material/{icon}: **{count(one.n)}**{of} {one.what}  \n:small[:gray[{words}]]")
