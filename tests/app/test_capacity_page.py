@@ -62,7 +62,7 @@ def test_an_address_with_an_objective_opens_at_it(app):
 
 def test_too_few_to_tell_is_said(app):
     under_load({"prefix": {1: (5, 5)}})
-    assert "too few to tell: 5 requests at 1 at once" in words(seen(app))
+    assert "too few to tell: 5 requests with 1 agent" in words(seen(app))
 
 
 def test_a_run_without_levels_shows_its_cost_and_how_to_ask_for_levels(app):

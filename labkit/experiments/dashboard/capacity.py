@@ -143,8 +143,8 @@ def _doubt(found: CapacityRow, levels: tuple[GoodputRow, ...]) -> str:
     if not found.too_few:
         return ""
     near = min((row for row in levels if row.arm == found.arm), key=lambda row: _far(row, found))
-    counted = f"{near.n_sent} request{'s' * (near.n_sent != 1)} at {near.agents}"
-    return f"too few to tell: {counted} at once, {MIN_SENT} are needed next to the answer"
+    counted = f"{near.n_sent} request{'s' * (near.n_sent != 1)} with {near.agents} agent{'s' * (near.agents != 1)}"
+    return f"too few to tell: {counted}, {MIN_SENT} are needed next to the answer"
 
 
 def _far(row: GoodputRow, found: CapacityRow) -> tuple[bool, int]:

@@ -55,6 +55,6 @@ def export(run: Run, fmt: str, out: Path, extra: Extra | None = None, on_progres
         out.mkdir(parents=True, exist_ok=True)
         if writer := _WRITERS.get(fmt):
             return writer(run, out, on_progress)
-        return write_tables(run, fmt, out, extra or {})
+        return write_tables(run, fmt, out, extra or {}, on_progress)
     except OSError as error:
         raise cannot_write(out, error) from error

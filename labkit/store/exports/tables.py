@@ -12,6 +12,7 @@ from pathlib import Path
 import pandas as pd
 
 from labkit.core.columns import columns_of
+from labkit.core.progress import OnProgress, Progress, silent
 from labkit.core.records import Record
 from labkit.store.jsonl import to_json
 from labkit.store.layout import replace_file
@@ -22,13 +23,17 @@ Extra = Mapping[str, tuple[pd.DataFrame, type[Record]]]
 """More tables by name, each with the record that declares its columns."""
 
 
-def write_tables(run: Run, fmt: str, out: Path, extra: Extra) -> list[Path]:
+def write_tables(run: Run, fmt: str, out: Path, extra: Extra, on_progress: OnProgress = silent) -> list[Path]:
     """Steps, chunks, telemetry and `extra`, a file each; then `columns.json`."""
     frames = {"steps": run.steps(), "chunks": run.chunks(), "telemetry": run.samples()}
     declared = dict(TABLES)
     for name, (frame, record) in extra.items():
         frames[name], declared[name] = frame, record
-    files = [_written(frame, out / f"{name}.{fmt}") for name, frame in frames.items()]
+    files = []
+    for done, (name, frame) in enumerate(frames.items()):
+        message = f"writing {len(frame):,} rows of {name}"
+        on_progress(Progress(stage=fmt, message=message, done=done, total=len(frames)))
+        files.append(_written(frame, out / f"{name}.{fmt}"))
     return [*files, _columns_file(declared, out / "columns.json")]
 
 

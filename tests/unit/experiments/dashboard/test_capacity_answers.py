@@ -74,7 +74,7 @@ def test_a_number_between_levels_says_so():
 def test_too_few_to_tell_names_the_level():
     found = view(prefix={1: (5, 5), 2: (0, 5)})
     assert found.sentence.endswith("Too few requests to tell for prefix: read it as a first look.")
-    assert found.answers[0].doubt == "too few to tell: 5 requests at 1 at once, 20 are needed next to the answer"
+    assert found.answers[0].doubt == "too few to tell: 5 requests with 1 agent, 20 are needed next to the answer"
 
 
 def test_a_moved_limit_changes_the_answer():
