@@ -3,8 +3,8 @@
 import streamlit as st
 from labkit.core.arms import Arm, arm_named
 from labkit.core.errors import LabError
-from labkit.experiments import jobs, live, warm
-from labkit.experiments.arm_state import ArmState, busy_words
+from labkit.experiments import jobs, live
+from labkit.experiments.arm_state import busy_words
 from labkit.experiments.jobs import JobStatus
 from labkit.experiments.live import Choice
 
@@ -13,6 +13,7 @@ import loaders.live as live_loaders
 import widgets
 import widgets.live as inputs
 import widgets.live_view as live_view
+from widgets.live_engines import engines
 from widgets.runs import pick_run, show_newest
 
 NO_RECORDING = "No recording is there to replay. Make one: `labkit record --help`."
@@ -53,39 +54,6 @@ def steer() -> None:
 def stop(job: JobStatus) -> None:
     """Ask the job to end in good order; it says itself when it has."""
     jobs.cancel(job.job.id, grace_s=0)
-
-
-@st.fragment(run_every="2s")
-def engines(choice: Choice, refused: dict[str, str], job: JobStatus | None, busy: str) -> None:
-    """The truth about the engines of the chosen arms, looked up anew; start one ahead of a run, or end them all.
-
-    `busy`: what the page's Run button was drawn with; when it is no longer so, the page is drawn anew.
-    """
-    active = live.is_active(job)
-    states = live_loaders.states(choice, refused, job)
-    if not active and busy_words(states) != busy:
-        st.rerun()
-    with st.container(horizontal=True, vertical_alignment="center"):
-        inputs.arm_states(states)
-        start_engine(choice, states[-1], active)
-        end_engines(active)
-    st.caption(" ".join(filter(None, [live_loaders.one_flip_away(choice, refused, job), *inputs.how(states)])))
-
-
-def start_engine(choice: Choice, state: ArmState, active: bool) -> None:
-    """Start the arm's engine ahead of a run."""
-    arm, can_start = choice.arm.label, state.kind in ("cold", "refused") and not active
-    st.button(f"Start {arm}", key="warm", disabled=not can_start, on_click=warm.warm, args=(choice.profile, arm))
-
-
-def end_engines(active: bool) -> None:
-    """End every engine, unless somebody measures on one."""
-    holders = loaders.holders()
-    held = f"Not while an engine is held: by {', '.join(holders)}." if holders else None
-    if st.button("End engines", key="end", disabled=active or bool(holders) or not loaders.any_engine(), help=held):
-        with st.spinner("Ending the engines"):
-            warm.end_all()
-        st.rerun(scope="fragment")
 
 
 def buttons(choice: Choice, job: JobStatus | None, busy: str) -> None:
@@ -139,16 +107,12 @@ def controls(job: JobStatus | None, recordings: list[str]) -> Choice:
         with row:
             arm = inputs.choose_arm(steer)
         states = st.container()
-        with st.expander("What is run", icon=":material/tune:"):
-            choice = inputs.choose(arm, recordings)
-            st.caption("The same from a terminal:")
-            st.code(choice.command(), language="bash", wrap_lines=True)
+        choice = inputs.folded_choice(arm, recordings)
         refused = loaders.refused(choice.profile, choice.arms)
         busy = busy_words(live_loaders.states(choice, refused, job))
         with row:
             buttons(choice, job, busy)
         with states:
-            st.caption(inputs.in_words(choice))
             engines(choice, refused, job, busy)
         if words := st.session_state.get("refusal"):
             st.error(words)

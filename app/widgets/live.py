@@ -55,6 +55,15 @@ def choose_arm(on_flip: Callable[[], None]) -> Arm:
     return chosen_arm()
 
 
+def folded_choice(arm: Arm, recordings: list[str]) -> Choice:
+    """What is run, folded away, with its command line."""
+    with st.expander("What is run", icon=":material/tune:"):
+        choice = choose(arm, recordings)
+        st.caption("The same from a terminal:")
+        st.code(choice.command(), language="bash", wrap_lines=True)
+    return choice
+
+
 def choose(arm: Arm, recordings: list[str]) -> Choice:
     """What is run under the arm, and beside it."""
     left, right = st.columns(2)
