@@ -51,7 +51,7 @@ def sent_by(now: JobStatus, arm: str) -> list[dict[str, Any]]:
 
 @pytest.mark.usefixtures("machine")
 def test_layers_are_toggled_while_an_agent_works():
-    choice = Choice(profile="cpu-smollm2", arm=BASE, recording="ranks-that-jump-live", steps=4, laps=0)
+    choice = Choice(profile="cpu-smollm2", arm=BASE, recording="ranks-that-jump-live", steps=3, laps=0)
     job = live.start(choice)
     until(job.id, lambda now: len(sent_by(now, "base")) >= 2)
     live.steer(job.id, arm_named("prefix"))
