@@ -12,6 +12,7 @@ import numpy as np
 
 from labkit.core.arms import ARMS
 from labkit.core.records import KINDS
+from labkit.telemetry.names import KV_USAGE
 
 LABELS = [arm.label for arm in ARMS]
 CHUNK_S = 0.04
@@ -20,8 +21,8 @@ METRICS = (
     ("host", "memory_available", "bytes", 8e9),
     ("client", "loop_lag_p99", "s", 0.002),
     ("client", "cpu", "cores", 0.3),
-    ("engine/engine", "kv_cache_usage", "", 0.6),
-    ("engine/engine", "requests_running", "requests", 90.0),
+    *((f"{label}/engine", KV_USAGE, "1", 0.6) for label in LABELS),
+    *((f"{label}/engine", "vllm:num_requests_running", "requests", 90.0) for label in LABELS),
 )
 
 

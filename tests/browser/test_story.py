@@ -24,7 +24,7 @@ from labkit.experiments import jobs
 from labkit.store.runs import RunStore
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(600)]
-START_MS, LAPS_MS = 150_000, 180_000
+START_MS, LAPS_MS = 150_000, 300_000
 STEPS = 4
 expect.set_options(timeout=30_000)
 
