@@ -25,7 +25,7 @@ from labkit.store.runs import RunStore
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(600)]
 START_MS, LAPS_MS = 150_000, 300_000
-STEPS = 4
+STEPS = 3
 expect.set_options(timeout=30_000)
 
 
