@@ -55,7 +55,9 @@ class SolvedRow(Record):
 
 
 def outcomes(events: Iterable[Mapping[str, Any]], arm: str = "", task: str = "") -> pd.DataFrame:
-    """One row per `outcome` event that was judged, but for attempts of a live run that several arms served; columns as OutcomeRow declares them.
+    """One row per judged `outcome` event, columns as OutcomeRow declares them.
+
+    Attempts of a live run that several arms served are left out.
 
     `arm`, `task`: of a run with a single attempt, whose event does not say them.
     """

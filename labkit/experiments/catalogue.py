@@ -146,7 +146,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         name="live",
         question="What changes when a layer is switched on or off while agents are at work?",
         command=("run", "live"),
-        takes="arms x laps x the length of the recording with its gaps, and the engines' starts; or until it is stopped",
+        takes="arms x laps x the recording with its gaps, and the engines' starts; or until it is stopped",
         record=LiveAsked,
         defaults={"profile": DEFAULT_PROFILE},
     ),

@@ -26,7 +26,10 @@ class Taken:
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """An engine that could be started for these arms. `needs`: bytes; `there`: `up` or `starting`, empty when neither."""
+    """An engine that could be started for these arms.
+
+    `needs`: bytes; `there`: `up` or `starting`, empty when neither.
+    """
 
     arms: tuple[str, ...]
     needs: int
