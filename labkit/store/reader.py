@@ -7,6 +7,7 @@ named by `Run.problems()`. Only a folder whose first line or `run.json` is missi
 from __future__ import annotations
 
 import dataclasses
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ class Run:
     """A run folder, read. Raises RunUnreadable when it is not one.
 
     Tables come from Parquet when the run has ended, else from the events so far: on a live run, call again for more.
+    Threads may share it.
     """
 
     def __init__(self, folder: Path, keep: object = None) -> None:
@@ -40,6 +42,7 @@ class Run:
         self._keep = keep
         self._info, self._owner = read_run_json(folder)
         self._collected = Collected()
+        self._lock = threading.RLock()
         self._end, self._lines, self._schema = 0, 0, 0
         self._torn = False
         self._catch_up_header()
@@ -93,8 +96,9 @@ class Run:
         """`steps`, `chunks` or `telemetry` as Arrow."""
         if path := self.parquet(table):
             return pq.read_table(path)
-        self._catch_up()
-        return self._collected.arrow(table)
+        with self._lock:
+            self._catch_up()
+            return self._collected.arrow(table)
 
     def parquet(self, table: str) -> Path | None:
         """The table's file when the run has ended and the file is whole; None: it is made from the events."""
@@ -128,9 +132,10 @@ class Run:
 
     def problems(self) -> list[str]:
         """What is damaged in the folder, a sentence each; empty when it is whole. Reads all events."""
-        self._catch_up()
-        found = list(self._skipped)
-        if self._torn and not self.live:
+        with self._lock:
+            self._catch_up()
+            found, torn = list(self._skipped), self._torn
+        if torn and not self.live:
             found.append(f"{EVENTS} ends within a line: what was in flight is lost.")
         if self._info.state != "running":
             lost = [f"{table}.parquet" for table in TABLES if not self.parquet(table)]
@@ -138,6 +143,10 @@ class Run:
         return found
 
     def _state_now(self) -> tuple[RunState, str]:
+        with self._lock:
+            return self._state_read_again()
+
+    def _state_read_again(self) -> tuple[RunState, str]:
         if self._info.state == "running":
             self._info, self._owner = read_run_json(self.folder)
         if self._info.state != "running" or (self._owner and self._owner.alive()):
@@ -155,12 +164,13 @@ class Run:
         self._schema = known_schema(str(path), first.data.get("schema"))
 
     def _catch_up(self) -> None:
-        for line in read_lines(self.folder / EVENTS, self._end, self._lines + 1):
-            self._torn = line.torn
-            if line.torn:
-                break
-            self._end, self._lines = line.end, line.number
-            self._take(line)
+        with self._lock:
+            for line in read_lines(self.folder / EVENTS, self._end, self._lines + 1):
+                self._torn = line.torn
+                if line.torn:
+                    break
+                self._end, self._lines = line.end, line.number
+                self._take(line)
 
     def _take(self, line: Line) -> None:
         event = self._event(line)
