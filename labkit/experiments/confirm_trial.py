@@ -14,8 +14,8 @@ from labkit.core.errors import EngineDied, EngineError
 from labkit.core.progress import OnProgress, Progress
 from labkit.experiments.agent_asked import AgentAsked
 from labkit.experiments.confirm_asked import ConfirmAsked
+from labkit.experiments.lament import words_of
 from labkit.experiments.serving import EngineProvider
-from labkit.store.masking import masked_text
 from labkit.store.runs import RunWriter
 
 
@@ -53,9 +53,9 @@ class Trial:
 
     def give_up(self, arm: Arm, number: int, error: EngineError) -> None:
         """The arm cannot be served (any more): keep the engine's own words and go on without it."""
-        self.refused[arm.label] = error.message
         kind = "engine_died" if isinstance(error, EngineDied) and self._tried(arm.label) else "refused"
-        words = {"message": error.message, "hint": error.hint, "log_tail": list(map(masked_text, error.log_tail))}
+        words = words_of(error)
+        self.refused[arm.label] = words["message"]
         self.writer.event(kind, arm=arm.label, label=arm.label, repeat=number, **words)
 
     def pass_over(self, arm: Arm, number: int) -> None:

@@ -14,14 +14,14 @@ from typing import Any
 
 from labkit.core.arms import Arm
 from labkit.core.clock import Clock
-from labkit.core.errors import EngineDied, EngineError
+from labkit.core.errors import EngineDied, EngineError, LabError
 from labkit.experiments.alive import check_alive
 from labkit.experiments.first_counters import first_counters
+from labkit.experiments.lament import CannotServe, message_of, words_of
 from labkit.experiments.live_holds import Holds, Station
 from labkit.experiments.live_lap import Lap
 from labkit.experiments.live_telling import Telling
 from labkit.experiments.serving import EngineProvider, Served
-from labkit.store.masking import masked_text
 from labkit.store.runs import RunWriter
 
 WarmUp = Callable[[Station], Awaitable[None]]
@@ -49,6 +49,8 @@ class Board:
     beside: dict[str, set[str]] = field(default_factory=dict)
     """Arm to the engines that stood by idle while it served."""
     holds: Holds = field(init=False)
+    _last: Arm | None = field(default=None, init=False)
+    """What served last, also when its engine has had to make room: it is started again when nothing else can be had."""
     _before: list[Station] = field(default_factory=list, init=False)
     _used: set[str] = field(default_factory=set, init=False)
     _flying: int = field(default=0, init=False)
@@ -99,13 +101,12 @@ class Board:
     async def _turn_to(self, arm: Arm, *, wished: bool) -> bool:
         """Whether the arm serves now. When it cannot, its engine's words are kept and the arm before goes on, started
         again where it had to make room."""
-        before = self.station.arm if self.station else None
-        if before == arm:
+        before = self._last
+        if self.station and before == arm:
             return True
         try:
             await self._turn(arm, before, wished)
-        except EngineError as error:
-            self.lost[arm.label] = error.message
+        except (LabError, OSError) as error:
             self._lament("refused", arm, error)
             await self._restore(before)
             return False
@@ -139,7 +140,7 @@ class Board:
             await self._first_use(station, first, wished)
         self.lost.pop(arm.label, None)
         self._before = [*(each for each in self._before if each.arm != arm), station]
-        self.station = station
+        self.station, self._last = station, arm
         waited = round(self.clock.now() - began, 3)
         self.writer.event("switch", arm=arm.label, was=was, waited_s=waited, warm=not cold)
 
@@ -149,8 +150,9 @@ class Board:
             return
         try:
             await self._turn(arm, None, wished=True)
-        except EngineError as error:
-            self._give_up(arm, error)
+        except (LabError, OSError) as error:
+            self._lament("refused", arm, error)
+            await self._fall_back(error)
 
     async def leave(self, engine: str) -> None:
         """This engine is about to be ended for its memory."""
@@ -195,7 +197,7 @@ class Board:
         """The engine is gone, and every arm that it served with it; the one that was last before them goes on."""
         self.died.add(station.engine)
         gone = {each.arm.label for each in (*self._before, station) if each.engine == station.engine}
-        self.lost |= dict.fromkeys(gone, error.message)
+        self.lost |= dict.fromkeys(gone, message_of(error))
         if self.steered and self.steered.label in gone:
             self.steered = None
         self._lament("engine_died", station.arm, error)
@@ -203,25 +205,26 @@ class Board:
             self._gate.clear()
             self._shut = self.clock.now()
         await self.leave(station.engine)
+        await self._fall_back(error)
+        self._open()
+
+    async def _fall_back(self, error: CannotServe) -> None:
+        """Go on under the arm that was last before, if its engine still lives; else nobody serves any more."""
         while self._before and self.station is None:
             await self._go_back(self._before[-1])
         if self.station is None:
-            self.ended = error
-        self._open()
+            self._last = None
+            self.ended = error if isinstance(error, EngineError) else EngineError(message_of(error))
 
     async def _go_back(self, station: Station) -> None:
         try:
             self.provider.check(station.served)
             await self._turn(station.arm, None, wished=True)
-        except EngineError:
-            self._before.remove(station)
+        except (LabError, OSError):
+            self._before = [each for each in self._before if each is not station]
 
-    def _give_up(self, arm: Arm, error: EngineError) -> None:
-        self.lost[arm.label] = error.message
-        self.ended = error
-        self._lament("refused", arm, error)
-
-    def _lament(self, kind: str, arm: Arm, error: EngineError) -> None:
-        words = {"message": error.message, "hint": error.hint, "log_tail": list(map(masked_text, error.log_tail))}
+    def _lament(self, kind: str, arm: Arm, error: CannotServe) -> None:
+        words = words_of(error)
+        self.lost[arm.label] = words["message"]
         self.writer.event(kind, arm=arm.label, label=arm.label, repeat=self.repeat, **words)
-        self.telling.say(f"{arm.label} {kind.replace('_', ' ')}", error.message)
+        self.telling.say(f"{arm.label} {kind.replace('_', ' ')}", words["message"])

@@ -42,12 +42,19 @@ async def through(live: Live) -> None:
         await _laps(live)
         went_well = live.board.ended is None
     finally:
-        steering.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await steering
-        await live.board.close()
-        left_up = await live.board.provider.close(keep=live.asked.keep and went_well)
-        live.board.writer.event("closed", engines_left_up=left_up)
+        try:
+            await _stopped(steering)
+        finally:
+            await _put_away(live.board, keep=live.asked.keep and went_well)
+
+
+async def _put_away(board: Board, *, keep: bool) -> None:
+    """Let go of the engines and end them, whatever went wrong on the way here."""
+    try:
+        await board.close()
+    finally:
+        left_up = await board.provider.close(keep=keep)
+        board.writer.event("closed", engines_left_up=left_up)
 
 
 async def _laps(live: Live) -> None:

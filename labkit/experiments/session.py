@@ -12,11 +12,11 @@ from labkit.experiments.alive import check_alive
 from labkit.experiments.bystanders import MANY_CORES
 from labkit.experiments.ceilings import Salted
 from labkit.experiments.design import Block, Design, Pass
+from labkit.experiments.lament import words_of
 from labkit.experiments.reporter import Reporter
 from labkit.experiments.rows import Place
 from labkit.experiments.serving import EngineProvider, Served
 from labkit.experiments.verdict import Tally
-from labkit.store.masking import masked_text
 from labkit.store.runs import RunWriter
 
 
@@ -88,8 +88,8 @@ class Session:
         label = block.label
         begun = steps_left < self.design.count(number)
         kind = "engine_died" if isinstance(error, EngineDied) and begun else "refused"
-        self.tally.refused[label] = error.message
-        words = {"message": error.message, "hint": error.hint, "log_tail": list(map(masked_text, error.log_tail))}
+        words = words_of(error)
+        self.tally.refused[label] = words["message"]
         self.writer.event(kind, arm=block.arm.label, label=label, repeat=block.repeat, **words)
         self.reporter.dropped(label, steps_left)
-        self.reporter.say(f"{label} {kind.replace('_', ' ')}", error.message)
+        self.reporter.say(f"{label} {kind.replace('_', ' ')}", words["message"])

@@ -10,6 +10,8 @@
 from __future__ import annotations
 
 import json
+import os
+import secrets
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -28,7 +30,7 @@ def ask(job_id: str, arm: Arm) -> None:
     """Wish for this arm from the next step on. A reader sees the old wish or the new one, never half of it."""
     folder = folder_of(job_id)
     folder.mkdir(parents=True, exist_ok=True)
-    fresh = folder / f".{_FILE}.new"
+    fresh = folder / f".{_FILE}.{os.getpid()}.{secrets.token_hex(4)}"  # two may ask at once
     fresh.write_text(json.dumps({"arm": arm.label, "asked": time.time_ns()}), encoding="utf-8")
     fresh.replace(folder / _FILE)
 
@@ -51,5 +53,5 @@ class Wishes:
                 return None
             self._told = seen
             return arm_named(str(json.loads(path.read_text(encoding="utf-8"))["arm"]))
-        except (FileNotFoundError, ValueError, KeyError, UnknownName):
+        except (OSError, ValueError, KeyError, UnknownName):
             return None

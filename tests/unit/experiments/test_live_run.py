@@ -15,7 +15,7 @@ from synthetic import recording
 
 from labkit.analysis.arms import arm_table
 from labkit.core.arms import Arm, arm_named
-from labkit.core.errors import BadInput, EngineDied, EngineError, UnknownName
+from labkit.core.errors import BadInput, EngineDied, EngineError, UnknownName, WeightsError
 from labkit.core.progress import OnProgress, Progress, silent
 from labkit.engines.fake import FakeDials, FakeEngine
 from labkit.experiments.cold import resets
@@ -162,6 +162,45 @@ async def test_a_refused_wish_is_told_and_the_run_goes_on(source: str, tmp_path:
     assert refused["log_tail"] == ["ValueError: ngram"]
     assert measured(done).groupby("arm").size().to_dict() == {"base": 6, "prefix": 6}
     assert set(measured(done)["condition"]) == {""}
+
+
+class Weightless(StaticProvider):
+    """Has nothing to serve `spec` with; `closed` once it was told to end its engines."""
+
+    closed: bool = False
+
+    async def serve(self, arm: Arm, on_progress: OnProgress = silent, spec_method: str | None = None) -> Served:
+        if arm.speculation:
+            raise WeightsError("the drafter's weights are damaged", "Fetch them again.")
+        return await super().serve(arm, on_progress, spec_method)
+
+    async def close(self, *, keep: bool) -> list[str]:
+        self.closed = True
+        return []
+
+
+async def test_after_a_wish_without_weights_the_next_one_is_still_heard(source: str, tmp_path: Path):
+    hand = Hand((2, "spec"), (4, "prefix"))
+    async with engines("base,prefix") as provider:
+        weightless = Weightless(provider.urls, "fake", BLOCK)
+        done = await live(source, weightless, tmp_path, hand, arms=("base",), laps=2)
+    assert [event["message"] for event in told(done, "refused")] == ["the drafter's weights are damaged"]
+    assert [event["arm"] for event in told(done, "switch")] == ["base", "prefix"]
+    assert weightless.closed
+    assert told(done, "closed")
+
+
+async def test_engines_are_let_go_of_even_when_the_ear_for_wishes_has_broken(source: str, tmp_path: Path):
+    def broken() -> Arm | None:
+        raise RuntimeError("a mistake of ours")
+
+    async with engines("base,prefix") as provider:
+        weightless = Weightless(provider.urls, "fake", BLOCK)
+        question = LiveAsked(profile="cpu-smollm2", recording=source, gaps=False)
+        with pytest.raises(RuntimeError, match="a mistake of ours"):
+            await run_laps(question, weightless, store=RunStore(tmp_path), wishes=broken)
+    assert weightless.closed
+    assert told(RunStore(tmp_path).runs()[0], "closed")
 
 
 async def test_a_planned_arm_that_is_refused_is_passed_over(source: str, tmp_path: Path):
