@@ -4,6 +4,7 @@ import streamlit as st
 from labkit.core.errors import LabError
 from labkit.experiments.dashboard.capacity import LEVELS, CapacityView, Sliders, ask_for_it, sliders
 from labkit.experiments.dashboard.costs import COLUMNS, MEANINGS, Costed, CostsView
+from labkit.experiments.dashboard.literal import literal
 from labkit.plots.capacity import capacity_figure
 from labkit.plots.cost import cost_figure
 from labkit.plots.per_million import MEASURES, per_million_figure
@@ -12,7 +13,7 @@ import loaders
 import widgets
 from loaders import capacity as data
 from widgets import addressed
-from widgets.prices import choose_price, edit, plain
+from widgets.prices import choose_price, edit
 from widgets.runs import pick_run
 
 UNASKED = "any"
@@ -81,11 +82,11 @@ def cost(run_id: str) -> None:
     try:
         found = data.costed(run_id, price, edits)
     except LabError as error:
-        st.error(plain(str(error)), icon=":material/error:")
+        st.error(literal(str(error)), icon=":material/error:")
         return
-    st.caption(plain(f"{found.price}: {found.an_hour}; rests on {found.resting_on}."))
+    st.caption(literal(f"{found.price}: {found.an_hour}; rests on {found.resting_on}."))
     if found.elsewhere:
-        st.caption(f":material/warning: {plain(found.elsewhere)}")
+        st.caption(f":material/warning: {literal(found.elsewhere)}")
     if found.empty:
         st.info(found.empty, icon=":material/payments:")
         return
@@ -115,7 +116,7 @@ def choose(label: str, key: str, options: list[str], why: str) -> str:
 
 def spent(found: Costed, view: CostsView) -> None:
     """Sentence, figures, table, remarks."""
-    st.markdown(f"**{plain(view.sentence)}**")
+    st.markdown(f"**{literal(view.sentence)}**")
     if found.verdict:
         st.markdown(found.verdict)
     left, right = st.columns(2)
@@ -128,7 +129,7 @@ def spent(found: Costed, view: CostsView) -> None:
     config = {name: st.column_config.TextColumn(name, help=why) for name, why in zip(COLUMNS, MEANINGS, strict=True)}
     st.dataframe(columns(COLUMNS, view.cells), column_config=config, hide_index=True, key="costs", alt="Costs by arm")
     with st.expander("What must be kept in mind", icon=":material/info:"):
-        st.markdown("\n".join(f"- {plain(remark)}" for remark in found.remarks))
+        st.markdown("\n".join(f"- {literal(remark)}" for remark in found.remarks))
 
 
 def page() -> None:

@@ -3,6 +3,7 @@
 import streamlit as st
 from labkit.doctor.records import Check
 from labkit.experiments.dashboard.doctor import AreaView, areas, verdict
+from labkit.experiments.dashboard.literal import literal
 
 import loaders
 import loaders.doctor as data
@@ -59,12 +60,14 @@ def show(area: AreaView) -> None:
         with st.container(border=True):
             in_full(check)
     if area.rest:
-        st.markdown("\n".join(f"- {ICONS[check.status]} **{check.name}**: {check.found}" for check in area.rest))
+        st.markdown(
+            "\n".join(f"- {ICONS[check.status]} **{check.name}**: {literal(check.found)}" for check in area.rest)
+        )
 
 
 def in_full(check: Check) -> None:
     """A check with why it matters and what to do."""
-    st.markdown(f"{ICONS[check.status]} **{check.name}**: {check.found}")
+    st.markdown(f"{ICONS[check.status]} **{check.name}**: {literal(check.found)}")
     st.caption(check.why)
     if check.todo:
         st.markdown(check.todo)

@@ -2,6 +2,7 @@
 
 import streamlit as st
 from labkit.experiments.dashboard.downloads import OFFERS, Chosen, commands, guessed_bytes, size_words
+from labkit.experiments.dashboard.literal import literal
 from labkit.experiments.dashboard.sharing import addresses, reach
 
 import widgets.export as downloads
@@ -28,7 +29,7 @@ def warn(runs: list[Chosen]) -> None:
     """Runs that are not whole."""
     for run in runs:
         if run.words:
-            st.warning(f"{run.label}. {run.words}", icon=":material/info:")
+            st.warning(f"{literal(run.label)}. {literal(run.words)}", icon=":material/info:")
 
 
 def make(runs: list[Chosen], names: list[str], formats: list[str]) -> None:

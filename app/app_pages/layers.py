@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 from labkit.core.arms import Layer
 from labkit.experiments.dashboard.layers_rows import LayerHere, condition_words
+from labkit.experiments.dashboard.literal import literal
 
 import loaders.layers
 from widgets import addressed
@@ -56,7 +57,7 @@ def section(run_id: str, layer: Layer) -> None:
 
 def missing(here: LayerHere) -> None:
     """The run has no arm with the layer: what to do to have one."""
-    st.info(here.missing, icon=":material/lightbulb:")
+    st.info(literal(here.missing), icon=":material/lightbulb:")
     how_to("Measure it beside the same engine without it:", here.command)
 
 

@@ -5,6 +5,7 @@ from labkit.core.arms import Arm, arm_named
 from labkit.core.errors import LabError
 from labkit.experiments import jobs, live
 from labkit.experiments.arm_state import busy_words
+from labkit.experiments.dashboard.literal import literal
 from labkit.experiments.jobs import JobStatus
 from labkit.experiments.live import Choice
 
@@ -65,7 +66,7 @@ def buttons(choice: Choice, job: JobStatus | None, busy: str) -> None:
     )  # fmt: skip
     st.button("Stop", key="stop", icon=":material/stop:", disabled=not active, on_click=stop, args=(job,))
     if busy and not active:
-        st.caption(f"Run waits: {busy}.")
+        st.caption(f"Run waits: {literal(busy)}.")
 
 
 @st.fragment(run_every="1s")
@@ -115,7 +116,7 @@ def controls(job: JobStatus | None, recordings: list[str]) -> Choice:
         with states:
             engines(choice, refused, job, busy)
         if words := st.session_state.get("refusal"):
-            st.error(words)
+            st.error(literal(words))
     return choice
 
 

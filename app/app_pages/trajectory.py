@@ -4,6 +4,7 @@ import dataclasses
 
 import streamlit as st
 from labkit.core.errors import LabError
+from labkit.experiments.dashboard.literal import literal
 from labkit.experiments.dashboard.trajectory_beside import Beside, beside_of
 from labkit.experiments.dashboard.trajectory_messages import ESTIMATES
 from labkit.experiments.dashboard.trajectory_records import Trajectory, Turn
@@ -129,7 +130,7 @@ def page() -> None:
     try:
         show(run_id)
     except LabError as error:
-        st.error(f"This run cannot be read: {error}", icon=":material/error:")
+        st.error(f"This run cannot be read: {literal(str(error))}", icon=":material/error:")
 
 
 def show(run_id: str) -> None:

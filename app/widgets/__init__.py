@@ -10,6 +10,7 @@ from labkit.analysis.arms import ArmRow
 from labkit.core.columns import columns_of
 from labkit.core.progress import Progress
 from labkit.experiments.arm_state import ArmState
+from labkit.experiments.dashboard.literal import literal
 from labkit.experiments.jobs import JobStatus
 from labkit.experiments.view import RunView
 from labkit.experiments.waiting import in_words
@@ -46,7 +47,7 @@ IN_MS = ["itl_p50_s", "tpot_p50_s"]
 def arm_state(state: ArmState) -> None:
     """An arm and what is known of its engine."""
     icon, color = LOOKS[state.kind]
-    st.markdown(f"**{state.arm}** :{color}[{icon} {state.words}]")
+    st.markdown(f"**{state.arm}** :{color}[{icon} {literal(state.words)}]")
     if state.how:
         st.caption(state.how)
 
@@ -57,16 +58,16 @@ def progress(said: Progress | None) -> None:
         st.progress(0.0, text="starting the run's process")
         return
     share = min(1.0, said.done / said.total) if said.done is not None and said.total else 0.0
-    st.progress(share, text=in_words(said))
+    st.progress(share, text=literal(in_words(said)))
 
 
 def run_state(shown: RunView) -> None:
     """How a run ended, with the words of whatever refused, and what to do next."""
     info = shown.info
-    st.markdown(f":{BADGES[info.state]}-badge[{info.state}] {shown.summary}. {info.note}")
+    st.markdown(f":{BADGES[info.state]}-badge[{info.state}] {literal(shown.summary)}. {literal(info.note)}")
     for arm, words in {**shown.refused, **shown.died}.items():
         icon = ":material/block:" if arm in shown.refused else ":material/heart_broken:"
-        with st.expander(f"{arm}: {words}", icon=icon):
+        with st.expander(f"{arm}: {literal(words)}", icon=icon):
             st.code("\n".join(shown.log_tail.get(arm) or ["It left no log."]), language=None)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 from labkit.experiments.dashboard.compare import Passes
+from labkit.experiments.dashboard.literal import literal
 from labkit.plots.labels import METRIC_WORDS
 
 import loaders
@@ -19,7 +20,7 @@ def pick_other(run_id: str) -> str:
     asked = st.query_params.get("other")
     choices = loaders.choices(asked)
     if choices.problem and asked:
-        st.warning(choices.problem, icon=":material/search_off:")
+        st.warning(literal(choices.problem), icon=":material/search_off:")
     names = ["", *(name for name in choices.labels if name != run_id)]
     means = choices.picked if asked and not choices.problem else None
     return addressed.pick("Compare with", names, "other", lambda name: choices.labels.get(name, ALONE), means or "")

@@ -11,6 +11,7 @@ from labkit.core.errors import LabError
 from labkit.experiments.dashboard import claimed
 from labkit.experiments.dashboard.compare_curves import Curves
 from labkit.experiments.dashboard.gain_pictures import gain_pictures
+from labkit.experiments.dashboard.literal import literal
 from labkit.experiments.dashboard.two_runs import Fact, Pairing, TwoRuns
 from labkit.plots.claims import gains_figure
 from labkit.plots.ecdf import ecdf_figure
@@ -63,7 +64,7 @@ def beside_claims(gains: Gains, metric: str) -> None:
     try:
         claims = claimed.on_metric(data.claims(), metric)
     except LabError as error:
-        st.caption(f"Published claims cannot be shown: {error}")
+        st.caption(f"Published claims cannot be shown: {literal(str(error))}")
         return
     with st.expander(f"Beside published claims on {METRIC_WORDS[metric]} ({len(claims)})", icon=":material/campaign:"):
         if claims.empty:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 from labkit.analysis.token_account import Segment
+from labkit.experiments.dashboard.literal import literal
 from labkit.experiments.dashboard.trajectory_messages import (
     is_long,
     line_words,
@@ -17,7 +18,6 @@ from labkit.experiments.dashboard.trajectory_messages import (
     tool_words,
 )
 from labkit.experiments.dashboard.trajectory_records import Line, Trajectory, Turn
-from labkit.experiments.dashboard.trajectory_words import literal
 from labkit.plots.theme import Mode, Part
 from labkit.plots.token_bar import token_bar_svg
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 from labkit.experiments.dashboard.engine_logs import LogSource
+from labkit.experiments.dashboard.literal import literal
 
 import loaders.engines as data
 
@@ -61,6 +62,6 @@ def tail(source: LogSource, role: str, wanted: tuple[str, int], known: list[str]
     found = [
         f"{n} {what}{'s' * (n != 1)}" for n, what in ((shown.errors, "error line"), (shown.warnings, "warning")) if n
     ]
-    st.caption(" · ".join([source.label, shown.words, *found, f"`{path}`"]))
+    st.caption(" · ".join([literal(source.label), literal(shown.words), *found, f"`{path}`"]))
     with st.container(height=560, border=False, autoscroll=True):
         st.code("\n".join(shown.lines) or "Nothing of this level.", language="log", wrap_lines=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 from labkit.experiments.dashboard.engine_plans import PlanView
 from labkit.experiments.dashboard.engine_words import diff_text, port_table, size
+from labkit.experiments.dashboard.literal import literal
 
 import loaders
 import loaders.engines as data
@@ -65,7 +66,7 @@ def difference(profile: str, arm: str, other: str, method: str | None, salted: b
     st.subheader(f"{other} and {arm}: what differs?", anchor=False)
     found = data.difference(profile, arm, other, method, salted=salted)
     show, icon = (st.success, ":material/check_circle:") if found.fair else (st.error, ":material/error:")
-    show(found.words, icon=icon)
+    show(literal(found.words), icon=icon)
     if found.rows:
         st.code(diff_text(found), language="diff", wrap_lines=True)
     st.caption("The same from a terminal:")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import streamlit as st
+from labkit.experiments.dashboard.literal import literal
 from labkit.experiments.dashboard.packing import Packing
 
 import loaders
@@ -20,7 +21,7 @@ def pick_runs() -> dict[str, str] | None:
     wanted = asked or [st.query_params.get("run_id") or st.session_state.get(PICKED) or ""]
     found = [loaders.choices(name or None) for name in wanted]
     for problem in dict.fromkeys(each.problem for each in found if each.problem):
-        st.warning(problem, icon=":material/search_off:")
+        st.warning(literal(problem), icon=":material/search_off:")
     labels = {name: label for each in found for name, label in each.labels.items()}
     means = [each.picked for each in found if each.picked]
     if not means:
@@ -60,13 +61,13 @@ def being_made(packing: Packing) -> None:
         st.rerun()
     said = packing.progress
     share = min(1.0, said.done / said.total) if said.done is not None and said.total else 0.0
-    st.progress(share, text=said.said)
+    st.progress(share, text=literal(said.said))
 
 
 def download(packing: Packing, size: str) -> None:
     """The file, or why there is none. It is read when somebody clicks, and not before."""
     if packing.file is None:
-        st.error(packing.error, icon=":material/error:")
+        st.error(literal(packing.error), icon=":material/error:")
         return
     st.download_button(
         f"Download {packing.file.name} ({size})", packing.read, packing.file.name, packing.mime, key="download",

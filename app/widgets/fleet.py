@@ -6,6 +6,7 @@ import streamlit as st
 from labkit.experiments import ending
 from labkit.experiments.dashboard.engine_cards import EngineCard, FleetView
 from labkit.experiments.dashboard.engine_words import age, process_table, summary
+from labkit.experiments.dashboard.literal import literal
 from labkit.experiments.warm import warm as start_engine
 from labkit.plots.engine_memory import engine_memory_figure
 
@@ -46,7 +47,7 @@ def cards() -> None:
     refusals(view)
     for pending in view.pending:
         with st.container(border=True):
-            st.markdown(f"**{pending.arm}** :blue[:material/hourglass_top: {pending.words}]")
+            st.markdown(f"**{pending.arm}** :blue[:material/hourglass_top: {literal(pending.words)}]")
     if not view.cards and not view.pending:
         st.info(EMPTY, icon=":material/lightbulb:")
     if view.cards:
@@ -83,8 +84,10 @@ def end(ids: list[str]) -> None:
 def engine(card: EngineCard) -> None:
     """One engine: what it is, what it takes, who uses it."""
     icon, color = LOOKS[card.state]
-    st.markdown(f"**{card.arm}** :{color}[{icon} {card.words}]")
-    st.caption(f"`{card.id}` · profile {card.profile} · {since(card)}{f' · {card.serves}' if card.serves else ''}")
+    st.markdown(f"**{card.arm}** :{color}[{icon} {literal(card.words)}]")
+    st.caption(
+        f"`{card.id}` · profile {card.profile} · {since(card)}{f' · {literal(card.serves)}' if card.serves else ''}"
+    )
     if card.share is not None:
         st.progress(card.share)
     left, right = st.columns([3, 2])
@@ -94,7 +97,7 @@ def engine(card: EngineCard) -> None:
         st.code(card.address, language=None)
         st.caption(f"Its address for any OpenAI client; the model is `{card.model}`.")
     if card.trouble:
-        st.error(card.trouble, icon=":material/error:")
+        st.error(literal(card.trouble), icon=":material/error:")
     actions(card)
 
 
@@ -127,7 +130,7 @@ def show_logs(engine_id: str) -> None:
 def refusals(view: FleetView) -> None:
     """Starts that failed, in the engine's words, with what the start printed."""
     for refused in view.refused:
-        st.error(f"**{refused.arm}** did not start ({refused.ago}): {refused.words}", icon=":material/block:")
+        st.error(f"**{refused.arm}** did not start ({refused.ago}): {literal(refused.words)}", icon=":material/block:")
         with st.expander(f"What the start of {refused.arm} printed"):
             st.code("\n".join(data.refused_log(refused.profile, refused.arm).lines), language="log", height=240)
 

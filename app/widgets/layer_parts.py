@@ -7,13 +7,14 @@ from typing import Any
 
 import streamlit as st
 from labkit.experiments.dashboard.layers_words import Fact, Unpaired
+from labkit.experiments.dashboard.literal import literal
 
 import widgets
 
 
 def head(finding: str, facts: Sequence[Fact], unpaired: Unpaired | None, notes: Sequence[str]) -> None:
     """What every section begins with: the sentence, the numbers, and what is missing."""
-    st.markdown(f"##### {finding}")
+    st.markdown(f"##### {literal(finding)}")
     with st.container(horizontal=True):
         for fact in facts:
             st.metric(
@@ -21,9 +22,9 @@ def head(finding: str, facts: Sequence[Fact], unpaired: Unpaired | None, notes: 
                 delta_arrow="off", border=True, width=175,
             )  # fmt: skip
     for note in notes:
-        st.caption(note)
+        st.caption(literal(note))
     if unpaired:
-        st.info(unpaired.words, icon=":material/link_off:")
+        st.info(literal(unpaired.words), icon=":material/link_off:")
         how_to("Measure both on the same requests:", unpaired.command)
 
 

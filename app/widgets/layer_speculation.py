@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 from labkit.experiments.dashboard.layers_spec import SpecSection
+from labkit.experiments.dashboard.literal import literal
 from labkit.plots.acceptance import acceptance_by_kind_figure
 from labkit.plots.draft_gain import draft_gain_figure
 from labkit.plots.drafted import drafted_figure
@@ -36,5 +37,5 @@ def several(shown: SpecSection) -> None:
     if not shown.several:
         return
     for its in shown.costs:
-        st.caption(f"{its.method}: {its.words}.")
+        st.caption(f"{literal(its.method)}: {literal(its.words)}.")
     st.caption("Choose one drafter as the condition to see what it drafted turn by turn.")

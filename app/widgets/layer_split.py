@@ -8,6 +8,7 @@ import streamlit as st
 from labkit.analysis.format import count
 from labkit.experiments.dashboard.layers_split import SplitSection
 from labkit.experiments.dashboard.layers_transfers import Trouble
+from labkit.experiments.dashboard.literal import literal
 from labkit.plots.interference import timeline_figure
 from labkit.plots.load_lines import load_figure
 from labkit.plots.transfers import transfers_figure
@@ -22,9 +23,9 @@ def split(run_id: str, arm: str, cache: str, condition: str | None) -> None:
     shown: SplitSection = loaders.layers.split(run_id, arm, cache, condition)
     head(shown.finding, shown.facts, shown.unpaired, shown.notes)
     if shown.cannot:
-        st.warning(shown.cannot, icon=":material/developer_board_off:")
+        st.warning(literal(shown.cannot), icon=":material/developer_board_off:")
     if shown.where:
-        st.caption(f"Where it ran: {shown.where}.")
+        st.caption(f"Where it ran: {literal(shown.where)}.")
     load(shown)
     grid(*((info, twin_lines_figure, f"twin-{info.measure}") for info in shown.lines))
     left, right = st.columns(2)
@@ -49,4 +50,4 @@ def failures(troubles: Sequence[Trouble]) -> None:
         words = one.words if one.n is not None else f"not counted in this run: {one.words}"
         of = "" if one.of is None or one.n is None else f" of {count(one.of)}"
         icon = "help" if one.n is None else "error" if one.n else "check_circle"
-        st.markdown(f":material/{icon}: **{count(one.n)}**{of} {one.what}  \n:small[:gray[{words}]]")
+        st.markdown(f":material/{icon}: **{count(one.n)}**{of} {one.what}  \n:small[:gray[{literal(words)}]]")

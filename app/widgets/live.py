@@ -1,67 +1,48 @@
-"""Inputs of the Live page: three toggles and what is run; their values last as long as the tab."""
+"""Inputs of the Live page: what is run; their values last as long as the tab."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import streamlit as st
-from labkit.core.arms import BASE, LAYERS, Arm
+from labkit.core.arms import BASE, Arm
 from labkit.experiments.arm_state import ArmState
+from labkit.experiments.dashboard.literal import literal
 from labkit.experiments.live import Choice
 
 import loaders
 import loaders.live as live_loaders
 import widgets
 
-TOGGLES = {
-    "prefix_caching": ("Prefix caching", "Reuse the KV blocks of a prompt's beginning that was seen before."),
-    "pd_split": ("Prefill/decode split", "Prefill and decode in processes of their own, so that neither waits."),
-    "speculation": ("Speculation", "Draft several tokens cheaply, and let the model verify them together."),
-}
 REPLAY, WORK = "Replay a recording", "Live agents at a task"
+NO_TASK = "No task is there for live agents: `labkit tasks` says where tasks are looked for. A recording can be replayed."
 LAPS = {1: "once", 2: "2 laps", 3: "3 laps", 5: "5 laps", 0: "again and again until stopped"}
 FEW_STEPS, MOST_AGENTS = 6, 32
+STEPS = "steps_wanted"
+"""How many steps somebody asked for: no widget's key, so that it outlives a recording that has fewer."""
 _KEEP = {"persist_state": "session"}
-
-
-def chosen_arm() -> Arm:
-    """The arm that the toggles mean now."""
-    return Arm(**{layer: bool(st.session_state.get(layer)) for layer in LAYERS})
-
-
-def set_toggles(arm: Arm) -> None:
-    """Once a session, before the toggles are drawn: what they begin with."""
-    for layer in LAYERS:
-        st.session_state.setdefault(layer, getattr(arm, layer))
 
 
 def arm_states(states: Sequence[ArmState]) -> None:
     """Each arm and what is known of its engine, in one line."""
     for state in states:
         icon, color = widgets.LOOKS[state.kind]
-        st.markdown(f"**{state.arm}** :{color}[{icon} {state.words}]", width="content")
-
-
-def how(states: Sequence[ArmState]) -> list[str]:
-    """How prefix caching is switched, where that needs saying: `base: no caching by a fresh cache_salt ...`."""
-    return [f"{state.arm}: {state.how}." for state in states if state.how]
-
-
-def choose_arm(on_flip: Callable[[], None]) -> Arm:
-    """The three layers. `on_flip`: called when one of them is flipped, before the page is drawn anew."""
-    for layer in LAYERS:
-        label, help_ = TOGGLES[layer]
-        st.toggle(label, key=layer, help=help_, on_change=on_flip, persist_state="session")
-    return chosen_arm()
+        st.markdown(f"**{state.arm}** :{color}[{icon} {literal(state.words)}]", width="content")
 
 
 def folded_choice(arm: Arm, recordings: list[str]) -> Choice:
     """What is run, folded away, with its command line."""
     with st.expander("What is run", icon=":material/tune:"):
         choice = choose(arm, recordings)
-        st.caption("The same from a terminal:")
-        st.code(choice.command(), language="bash", wrap_lines=True)
+        if is_something(choice):
+            st.caption("The same from a terminal:")
+            st.code(choice.command(), language="bash", wrap_lines=True)
     return choice
+
+
+def is_something(choice: Choice) -> bool:
+    """Whether there is anything to run: a recording or a task."""
+    return bool(choice.recording or choice.task)
 
 
 def choose(arm: Arm, recordings: list[str]) -> Choice:
@@ -69,7 +50,7 @@ def choose(arm: Arm, recordings: list[str]) -> Choice:
     left, right = st.columns(2)
     with left:
         profile = st.selectbox(
-            "Profile", loaders.profiles(), key="profile", help="Machine, model and engine choices.", **_KEEP
+            "Profile", loaders.profiles(), key="run_profile", help="Machine, model and engine choices.", **_KEEP
         )
         recording, task = choose_work(recordings)
     with right:
@@ -83,33 +64,42 @@ def choose(arm: Arm, recordings: list[str]) -> Choice:
 
 def in_words(choice: Choice) -> str:
     """What Run would do: `6 steps of ranks-that-jump-live by 1 agent on cpu-smollm2: base first, then prefix.`"""
-    work = f"{choice.steps} steps of {choice.recording}" if choice.recording else f"{choice.task}, up to {choice.steps}"
+    if not is_something(choice):
+        return "**Run**: nothing yet; choose a task or a recording."
+    steps = "1 step" if choice.steps == 1 else f"{choice.steps} steps"
+    work = f"{steps} of {choice.recording}" if choice.recording else f"{choice.task}, up to {steps}"
     agents = "1 agent" if choice.agents == 1 else f"{choice.agents} agents at once"
     laps = "" if choice.laps == 1 else f", {LAPS[choice.laps]}"
     order = " first, then ".join(choice.arms)
-    return f"**Run**: {work}{'' if choice.recording else ' steps'} by {agents} on {choice.profile}: {order}{laps}."
+    return f"**Run**: {literal(work)} by {agents} on {literal(choice.profile)}: {order}{laps}."
 
 
 def choose_work(recordings: list[str]) -> tuple[str | None, str | None]:
-    """A recording or a task."""
+    """A recording or a task; neither, and what to do, where there is no task."""
     kind = st.segmented_control(
         "Work", [REPLAY, WORK], default=REPLAY, required=True, key="work", persist_state="session",
         help="A replay sends the very same requests under every arm. Live agents decide anew, so arms differ more.",
     )  # fmt: skip
-    if kind == WORK:
-        return None, st.selectbox("Task", live_loaders.tasks(), key="work_task", persist_state="session")
-    return st.selectbox(
-        "Recording", recordings, key="work_recording", help="The requests that every arm replays.", **_KEEP
-    ), None
+    if kind == REPLAY:
+        return st.selectbox(
+            "Recording", recordings, key="work_recording", help="The requests that every arm replays.", **_KEEP
+        ), None
+    if not live_loaders.tasks():
+        st.info(NO_TASK, icon=":material/lightbulb:")
+        return None, None
+    return None, st.selectbox("Task", live_loaders.tasks(), key="work_task", **_KEEP)
 
 
 def choose_steps(recording: str | None) -> int:
-    """Of each agent, in each lap."""
-    most = max(loaders.turns_of(recording) if recording else 30, 2)
-    if st.session_state.get("steps", 0) > most:
-        st.session_state["steps"] = most
-    value = {} if "steps" in st.session_state else {"value": min(FEW_STEPS, most)}
-    return st.slider("Steps", 1 if recording else 2, most, key="steps", help="The first steps of the work.", **value)
+    """Of each agent, in each lap. A slider of another length is another widget, which would begin at its least."""
+    least, most = 1 if recording else 2, max(loaders.turns_of(recording) if recording else 30, 2)
+    st.session_state["steps"] = min(max(st.session_state.get(STEPS, FEW_STEPS), least), most)
+    return st.slider("Steps", least, most, key="steps", help="The first steps of the work.", on_change=keep_steps)
+
+
+def keep_steps() -> None:
+    """The slider was moved."""
+    st.session_state[STEPS] = st.session_state["steps"]
 
 
 def choose_load() -> tuple[int, int]:
@@ -127,4 +117,4 @@ def choose_compare(arm: Arm) -> bool:
     words, why = "Measure base first", "A ratio needs base on the same steps."
     if arm == BASE:
         return st.checkbox(words, value=False, disabled=True, key="compare_base", help="The arm is base already.")
-    return st.checkbox(words, value=True, key="compare", help=why)
+    return st.checkbox(words, value=True, key="compare", help=why, **_KEEP)

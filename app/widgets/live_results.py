@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 from labkit.experiments.dashboard.finding import Finding
 from labkit.experiments.dashboard.jump import step_address
+from labkit.experiments.dashboard.literal import literal
 from labkit.experiments.dashboard.tiles import Tile, Tiles
 from labkit.experiments.dashboard.wish import Wish
 from labkit.plots.lane_records import LanesInfo
@@ -30,26 +31,26 @@ def findings(found: tuple[Finding, ...]) -> None:
         return
     first, *others = found
     with st.container(border=True):
-        st.markdown(f"### {LOOKS[first.tone]} {first.said}")
+        st.markdown(f"### {LOOKS[first.tone]} {literal(first.said)}")
         _behind(first)
         if others:
             with st.expander(f"More comparisons ({len(others)})"):
                 for other in others:
-                    st.markdown(f"{LOOKS[other.tone]} **{other.arm}** against {other.against}: {other.said}")
+                    st.markdown(f"{LOOKS[other.tone]} **{other.arm}** against {other.against}: {literal(other.said)}")
                     _behind(other)
 
 
 def _behind(found: Finding) -> None:
     if found.because:
-        st.markdown(" ".join(found.because))
+        st.markdown(literal(" ".join(found.because)))
     if found.but:
-        st.caption(" ".join(found.but))
+        st.caption(literal(" ".join(found.but)))
 
 
 def wish(said: Wish | None) -> None:
     """Where the next steps go."""
     if said is not None:
-        st.markdown(f"{WISHES[said.kind]} {said.said}")
+        st.markdown(f"{WISHES[said.kind]} {literal(said.said)}")
 
 
 def tiles(shown: Tiles) -> None:

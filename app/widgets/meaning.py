@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import streamlit as st
+from labkit.experiments.dashboard.literal import literal
 from labkit.experiments.dashboard.meant import Meaning
 
 PAGES = {
@@ -18,11 +19,11 @@ def meaning(said: Meaning, run_id: str) -> None:
     """`run_id`: of the run that a link takes along."""
     with st.container(border=True):
         st.subheader("What does this mean?", anchor=False)
-        st.markdown(f"{':material/check_circle:' if said.told else ':material/help:'} **{_plain(said.finding)}**")
-        st.markdown(f":material/front_hand: {_plain(said.caution)}")
+        st.markdown(f"{':material/check_circle:' if said.told else ':material/help:'} **{literal(said.finding)}**")
+        st.markdown(f":material/front_hand: {literal(said.caution)}")
         if said.doubts:
             with st.expander(f"What else limits it ({len(said.doubts)})", icon=":material/info:"):
-                st.markdown("\n".join(f"- {_plain(doubt.words)}{_detail(doubt.detail)}" for doubt in said.doubts))
+                st.markdown("\n".join(f"- {literal(doubt.words)}{_detail(doubt.detail)}" for doubt in said.doubts))
         if said.page:
             words, icon = PAGES[said.page]
             st.page_link(
@@ -35,11 +36,4 @@ def meaning(said: Meaning, run_id: str) -> None:
 
 def _detail(detail: str) -> str:
     """The numbers behind a sentence, small, on one line."""
-    return f"  \n  :small[{_plain(' '.join(detail.split()))}]" if detail else ""
-
-
-def _plain(text: str) -> str:
-    """Words of an engine as they are: nothing in them is markup."""
-    for mark in "\\`*_[]$~<>#":
-        text = text.replace(mark, f"\\{mark}")
-    return text
+    return f"  \n  :small[{literal(' '.join(detail.split()))}]" if detail else ""

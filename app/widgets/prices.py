@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import streamlit as st
+from labkit.experiments.dashboard.literal import literal
 from labkit.experiments.dashboard.prices import Edits, FigureInput, known_edits
 from streamlit.delta_generator import DeltaGenerator
 
 from loaders import capacity as data
 from widgets import addressed
-
-
-def plain(words: str) -> str:
-    """Words with money in them: two dollar signs would be taken for a formula."""
-    return words.replace("$", "\\$")
 
 
 def choose_price(profile: str) -> str:
@@ -37,7 +33,7 @@ def edited(figure: FigureInput, place: DeltaGenerator) -> float | None:
     """One figure, with who says the listed value."""
     value = place.number_input(figure.label, value=None, placeholder=f"{figure.listed:g}", key=figure.name,
                                format="%g", bind="query-params")  # fmt: skip
-    place.caption(plain(figure.origin))
+    place.caption(literal(figure.origin))
     return value
 
 

@@ -7,6 +7,7 @@ address is written here: always, and with the run's name, which never changes.
 from __future__ import annotations
 
 import streamlit as st
+from labkit.experiments.dashboard.literal import literal
 from labkit.experiments.dashboard.picker import BETWEEN, Choices
 
 import loaders
@@ -23,10 +24,15 @@ def pick_run(no_run: str = NO_RUN) -> str | None:
     """
     choices = loaders.choices(_wanted())
     if choices.problem:
-        st.warning(choices.problem, icon=":material/search_off:")
+        st.warning(literal(choices.problem), icon=":material/search_off:")
     if choices.picked is None:
         return _nothing(choices, no_run)
     return _picked(choices, choices.picked)
+
+
+def shown_run() -> str | None:
+    """Name of the run that `pick_run` will show."""
+    return loaders.choices(_wanted()).picked
 
 
 def _picked(choices: Choices, first: str) -> str:
@@ -36,7 +42,7 @@ def _picked(choices: Choices, first: str) -> str:
         "Run", list(choices.labels), key=KEY, format_func=choices.labels.get, help=choices.help, on_change=_remember
     )
     if choices.example:
-        st.caption(f":material/science: {choices.example}")
+        st.caption(f":material/science: {literal(choices.example)}")
     if st.query_params.get(KEY) != picked:
         st.query_params[KEY] = picked
     st.session_state[WRITTEN] = picked

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
 import pytest
 from browsing import SIZES, Tab
 from playwright.sync_api import Page
@@ -104,4 +106,17 @@ def test_a_run_that_does_not_exist_is_named_and_the_newest_is_shown(chrome, app_
     page.get_by_text("no run is called 'no-such-run'").wait_for()
     assert "no-such-run" not in page.url
     page.get_by_role("combobox", name="Run").first.wait_for()
+    tab.close()
+
+
+FOREIGN = "![x](http://203.0.113.1/b.png) <b>:red[b]</b> :material/home: :smile: :streamlit: $a$ `c` _d_ a -> b"
+
+
+def test_an_address_is_shown_as_it_is_written_and_calls_nobody(chrome, app_url):
+    tab = Tab(chrome, app_url)
+    page = tab.open(f"layers?run_id={quote(FOREIGN)}", "Layers")
+    shown = page.get_by_role("alert").filter(has_text="no run is called")
+    assert FOREIGN in shown.inner_text().replace("\N{WORD JOINER}", "")
+    assert shown.locator("img").count() == 0
+    assert tab.outside == []
     tab.close()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from labkit.experiments.dashboard.literal import literal
 from labkit.experiments.dashboard.trajectory_records import Line, Trajectory, Turn
-from labkit.experiments.dashboard.trajectory_words import literal, prompt_words, seconds
+from labkit.experiments.dashboard.trajectory_words import prompt_words, seconds
 
 _CONTEXT = 40
 """Characters that are the same and stand before the place where two texts part."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from labkit.analysis.token_account import Segment
+from labkit.experiments.dashboard.literal import literal
 from labkit.experiments.dashboard.trajectory_records import Line, Reply, Trajectory, Turn
-from labkit.experiments.dashboard.trajectory_words import DASH, literal, seconds
+from labkit.experiments.dashboard.trajectory_words import DASH, seconds
 from labkit.plots.rows import counted
 
 _NAMES = {"tools": "list of tools", "system": "system prompt", "user": "user message", "tool": "tool result"}

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 
 from labkit.core.records import RunInfo
 from labkit.experiments.agent_asked import NO_ARM
+from labkit.experiments.dashboard.literal import literal
 from labkit.experiments.dashboard.trajectory_records import Trajectory, Turn
 from labkit.plots.rows import counted
 
 DASH = "–"
-_MARKS = re.compile(r"([\\`*\[\]<>$~|#])")
 
 
 def summary(shown: Trajectory) -> str:
@@ -105,8 +104,3 @@ def seconds(value: float | None) -> str:
     if value < 0.1:
         return f"{value * 1000:.1f} ms"
     return f"{value:.2f} s" if value < 100 else f"{value:,.0f} s"
-
-
-def literal(text: str) -> str:
-    """What a model, a tool or an engine wrote, so that it reads the same where Markdown is read, as in titles."""
-    return _MARKS.sub(r"\\\1", " ".join(text.split()))
