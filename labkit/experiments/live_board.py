@@ -97,6 +97,7 @@ class Board:
         async with self._turning:
             if await self._turn_to(arm, wished=True):
                 self.steered = arm
+                self.telling.say(f"measuring {arm.label}")  # nothing is being started any more
 
     async def _turn_to(self, arm: Arm, *, wished: bool) -> bool:
         """Whether the arm serves now. When it cannot, its engine's words are kept and the arm before goes on, started
@@ -108,7 +109,8 @@ class Board:
             await self._turn(arm, before, wished)
         except (LabError, OSError) as error:
             self._lament("refused", arm, error)
-            await self._restore(before)
+            if before and self.station is None:
+                await (self._fall_back(error) if before == arm else self._restore(before))
             return False
         finally:
             self._open()
@@ -136,20 +138,18 @@ class Board:
         station = await self.holds.station(arm, served)
         first = await first_counters(served.metrics, self.clock)
         self._tell(served, arm, first)
-        if served.engine not in self._used:
-            await self._first_use(station, first, wished)
+        warmed = served.engine not in self._used and await self._first_use(station, first, wished)
         self.lost.pop(arm.label, None)
         self._before = [*(each for each in self._before if each.arm != arm), station]
         self.station, self._last = station, arm
         waited = round(self.clock.now() - began, 3)
-        self.writer.event("switch", arm=arm.label, was=was, waited_s=waited, warm=not cold)
+        self.writer.event("switch", arm=arm.label, was=was, waited_s=waited, warm=not cold, warmed=warmed)
 
-    async def _restore(self, arm: Arm | None) -> None:
-        """After a refusal: when the arm before had to make room for the one that was refused, start it again."""
-        if arm is None or self.station is not None:
-            return
+    async def _restore(self, arm: Arm) -> None:
+        """After a refusal: the arm before had to make room for the one that was refused; start it again."""
         try:
             await self._turn(arm, None, wished=True)
+            self.telling.say(f"measuring {arm.label}")
         except (LabError, OSError) as error:
             self._lament("refused", arm, error)
             await self._fall_back(error)
@@ -162,13 +162,14 @@ class Board:
             self.station = None
         await self.holds.release(engine)
 
-    async def _first_use(self, station: Station, first: dict[str, dict[str, float | None]], wished: bool) -> None:
-        """Warm it up, unless a toggle leads to an engine that has been at work before this run."""
+    async def _first_use(self, station: Station, first: dict[str, dict[str, float | None]], wished: bool) -> bool:
+        """Warm it up, unless a toggle leads to an engine that has been at work before this run. Whether it was."""
         served_before = max((page.get("requests") or 0.0 for page in first.values()), default=0.0)
-        if not (wished and served_before > _USED):
+        if needed := not (wished and served_before > _USED):
             await self._stop_sending(f"warming up {station.arm.label}")
             await self.warm_up(station)
         self._used.add(station.engine)
+        return needed
 
     async def _stop_sending(self, stage: str) -> None:
         if self._gate.is_set():

@@ -21,13 +21,19 @@ def newest_arm(opened: Opened) -> str:
 
 
 def as_its_run_sees(states: Sequence[ArmState], run_id: str) -> list[ArmState]:
-    """An engine that this run holds is busy for everybody else; for a toggle of this very run it is warm."""
-    return [
-        dataclasses.replace(state, kind="warm", words="warm (held by this run)")
-        if state.kind == "busy" and run_id and run_id in state.words
-        else state
-        for state in states
-    ]
+    """An engine that this run holds is busy for everybody else; for a toggle of this very run it is warm.
+
+    One that is up and free has served nothing of this run yet, so the first toggle to it may wait for a warm-up.
+    """
+    return [_seen_by(state, run_id) for state in states] if run_id else list(states)
+
+
+def _seen_by(state: ArmState, run_id: str) -> ArmState:
+    if state.kind == "busy" and run_id in state.words:
+        return dataclasses.replace(state, kind="warm", words="warm (held by this run)")
+    if state.kind == "warm":
+        return dataclasses.replace(state, words="up (this run may warm it up first)")
+    return state
 
 
 def flips(arm: Arm) -> list[str]:

@@ -33,12 +33,12 @@ def wish(events: Sequence[Mapping[str, Any]]) -> Wish | None:
     for event in events:
         kind = event["type"]
         if kind == "switch":
-            served, how, lost = event["arm"], _how(event), None
+            served, how, lost, stage = event["arm"], _how(event), None, None
             wished = "" if wished == served else wished
         elif kind == "serving" and not served:
             served = event["arm"]
         elif kind == "steer":
-            wished, lost = "" if event["arm"] == served else event["arm"], None
+            wished, lost, stage = "" if event["arm"] == served else event["arm"], None, None  # it breaks off a start
         elif kind in _LOST:
             lost = event
             wished = "" if wished == event["arm"] else wished
@@ -66,6 +66,10 @@ def _said(
 
 def _how(switch: Mapping[str, Any]) -> str:
     """The run's first arm needs no word: nobody asked for it with a toggle."""
-    if switch.get("warm") or not switch.get("was"):
-        return " (warm)" if switch.get("was") else ""
-    return f" (started, agents waited {seconds(float(switch['waited_s']))})" if switch.get("waited_s") else " (started)"
+    if not switch.get("was"):
+        return ""
+    if switch.get("warm") and not switch.get("warmed"):
+        return " (warm)"
+    how = "warmed up" if switch.get("warm") else "started"
+    waited = f", agents waited {seconds(float(switch['waited_s']))}" if switch.get("waited_s") else ""
+    return f" ({how}{waited})"

@@ -90,6 +90,14 @@ async def test_the_arm_that_made_room_comes_back_when_what_was_wished_for_next_i
     assert board.ended is None
 
 
+async def test_flipped_back_during_a_start_nothing_is_said_to_start_any_more(board: Board):
+    await broken_off(board, SPEC)
+    board.telling.say("starting spec")
+    await board.wish(BASE)
+    last = [event for event in Run(board.writer.folder).events() if event["type"] == "progress"][-1]
+    assert last["stage"] == "measuring base"
+
+
 async def test_when_it_cannot_come_back_who_waits_is_told(board: Board):
     waiting = asyncio.create_task(served(board))
     await waiting

@@ -34,6 +34,13 @@ STARTING = {"type": "progress", "stage": "starting spec", "message": "starting (
           MEASURING],
          "pd refused: no such connector; the run goes on under base"),
         ([*SERVES, {"type": "steer", "arm": "spec"}, {"type": "steer", "arm": "base"}], "next steps: base"),
+        ([*SERVES, {"type": "steer", "arm": "spec"}, STARTING, {"type": "steer", "arm": "base"}], "next steps: base"),
+        ([*SERVES, {"type": "steer", "arm": "spec"}, STARTING,
+          {"type": "switch", "arm": "spec", "was": "base", "waited_s": 24.0, "warm": False}],
+         "next steps: spec (started, agents waited 24.0 s)"),
+        ([*SERVES, {"type": "steer", "arm": "spec"},
+          {"type": "switch", "arm": "spec", "was": "base", "waited_s": 3.0, "warm": True, "warmed": True}],
+         "next steps: spec (warmed up, agents waited 3.00 s)"),
     ],
 )  # fmt: skip
 def test_where_the_next_steps_go(events, said):
@@ -54,6 +61,12 @@ def test_an_engine_that_the_run_holds_is_warm_for_its_own_toggles():
     assert [state.kind for state in as_its_run_sees([busy], "")] == ["busy"]
 
 
+def test_an_engine_that_is_up_but_has_served_nothing_of_this_run_may_be_warmed_up_first():
+    up = ArmState(arm="spec", kind="warm", words="warm")
+    assert [state.words for state in as_its_run_sees([up], "run-1")] == ["up (this run may warm it up first)"]
+    assert as_its_run_sees([up], "") == [up]
+
+
 def test_three_arms_are_one_flip_away():
     assert flips(Arm(prefix_caching=True)) == ["base", "prefix+pd", "prefix+spec"]
     assert one_flip_away([ArmState(arm="spec", kind="warm", words="warm")]) == "One flip away: spec warm."
@@ -71,15 +84,17 @@ def test_what_can_be_repeated(experiment, asked, can):
 
 
 def test_a_click_on_a_step_is_its_address():
-    data = ["run-1", "prefix", "count", "tiny", "0", "1", "7", "", "turn 7", "tokens", "times"]
+    data = ["run-1", "prefix", "count", "tiny", "0", "1", "7", "", "warm", "turn 7", "tokens", "times"]
     assert step_address([{"x": 1}, {"customdata": data}]) == {
         "run_id": "run-1", "arm": "prefix", "task": "count", "recording": "tiny", "agent": "0", "repeat": "1",
-        "turn": "7",
+        "turn": "7", "cache": "warm",
     }  # fmt: skip
 
 
 def test_a_live_agent_replays_no_recording_and_other_clicks_lead_nowhere():
-    found = step_address([{"customdata": ["run-1", "prefix", "count", "", "0", "1", "7", "toggled from base", "w"]}])
+    found = step_address(
+        [{"customdata": ["run-1", "prefix", "count", "", "0", "1", "7", "toggled from base", "cold", "w"]}]
+    )
     assert found is not None
     assert "recording" not in found
     assert found["condition"] == "toggled from base"
