@@ -7,6 +7,7 @@ engine still takes processor time on a small machine; whoever measures beside on
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager
 
 from labkit.core.arms import Arm
 from labkit.core.errors import NotEnoughMemory
@@ -32,6 +33,12 @@ class WarmProvider(FleetProvider):
     """
 
     leaving: Leaving = staticmethod(_nobody)
+    _holder: str | None = None
+    """What this run signs its engines' locks with."""
+
+    def locked(self, served: Served, owner: str) -> AbstractContextManager[object]:
+        self._holder = owner
+        return super().locked(served, owner)
 
     async def serve(self, arm: Arm, on_progress: OnProgress = silent, spec_method: str | None = None) -> Served:
         plan = self.plan(arm, spec_method)
@@ -53,12 +60,17 @@ class WarmProvider(FleetProvider):
 
     async def _make_room(self, plan: Plan, on_progress: OnProgress) -> bool:
         """End one engine of this run; False when none can be. Raises NotEnoughMemory when all would not be enough."""
-        ours = sum(process.memory_bytes for engine in self._started.values() for process in engine.plan.layout)
-        require_memory(plan, self._fleet.free() + ours)
-        for engine in list(self._started.values()):
+        ours = [engine for engine in self._started.values() if self._may_end(engine)]
+        memory = sum(process.memory_bytes for engine in ours for process in engine.plan.layout)
+        require_memory(plan, self._fleet.free() + memory)
+        for engine in ours:
             on_progress(Progress(stage=f"starting {plan.arm}", message=f"ending {engine.plan.arm} for its memory"))
             await self.leaving(engine.id)
             await self._end(engine)
             if engine.id not in self._started:
                 return True
         return False
+
+    def _may_end(self, engine: Engine) -> bool:
+        """Whether nobody else uses an engine of this run by now, or wants it to stay up."""
+        return not self._fleet.adopted(engine) and self._fleet.holder(engine) in (None, self._holder)

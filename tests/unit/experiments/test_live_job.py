@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +121,28 @@ def test_what_is_wrong_is_said_before_a_process_is_started(profile: str):
         pass
     with pytest.raises(BadInput, match="replayed one recording"):
         live.flip_and_repeat(run.id, PREFIX)
+
+
+@pytest.mark.parametrize("wanted_by", ["labkit up", "another run"])
+async def test_an_engine_that_somebody_else_wants_makes_no_room(profile: str, wanted_by: str):
+    fleet, left = Fleet(), []
+    provider = WarmProvider(fleet, load_profile(profile))
+
+    async def leaving(engine: str) -> None:
+        left.append(engine)
+
+    provider.leaving = leaving
+    engine = fleet.get((await provider.serve(BASE)).engine)
+    fleet.free = lambda: 0
+    with ExitStack() as stack:
+        if wanted_by == "labkit up":
+            fleet.adopt(engine)
+        else:
+            stack.enter_context(fleet.lock(engine, wanted_by))
+        with pytest.raises(NotEnoughMemory):
+            await provider.serve(arm_named("spec"))
+    assert left == []
+    assert fleet.get(engine.id).alive
 
 
 @pytest.mark.parametrize(("room", "up"), [(0.25, ["base", "spec"]), (0.15, ["spec"])])
