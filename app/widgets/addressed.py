@@ -29,10 +29,14 @@ def pick(
 
 
 def _from_address(options: Sequence[str], key: str, means: str) -> None:
-    """What the address names anew is picked; what is no option any more is forgotten."""
+    """What the address names anew is picked; what is no option any more is forgotten.
+
+    A page that was left has forgotten what was picked on it: there the address is the only one that knows.
+    """
     asked = st.query_params.get(key, "")
     wanted = means or asked
-    if asked != st.session_state.get(_written(key), "") and wanted in options:
+    anew = key not in st.session_state or asked != st.session_state.get(_written(key), "")
+    if anew and wanted in options:
         st.session_state[key] = wanted
     elif st.session_state.get(key, options[0]) not in options:
         del st.session_state[key]

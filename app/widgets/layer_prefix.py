@@ -27,11 +27,11 @@ def prefix(run_id: str, arm: str, cache: str, condition: str | None) -> None:
         (shown.gap, cache_gap_figure, "gap"),
         (shown.rates, hit_rates_figure, "rates"),
     )
-    losses(run_id, arm, shown.losses)
+    losses(run_id, {"arm": arm, "cache": cache}, shown.losses)
 
 
-def losses(run_id: str, arm: str, lost: Losses) -> None:
-    """Where tokens were lost, why, and what to do."""
+def losses(run_id: str, passes: dict[str, str], lost: Losses) -> None:
+    """Where tokens were lost, why, and what to do. `passes`: arm and cache of those that are looked at."""
     if not lost.worst:
         return
     st.subheader("Where were tokens lost?")
@@ -43,16 +43,17 @@ def losses(run_id: str, arm: str, lost: Losses) -> None:
         placeholder=DASH,
         height="content",
         key="losses",
+        alt="Steps that lost most",
     )
     if lost.n > len(lost.worst):
         st.caption(f"The {len(lost.worst)} that lost most, of {lost.n:,} steps that lost any.")
-    read_worst(run_id, arm, lost.worst[0])
+    read_worst(run_id, passes, lost.worst[0])
 
 
-def read_worst(run_id: str, arm: str, worst: Loss) -> None:
+def read_worst(run_id: str, passes: dict[str, str], worst: Loss) -> None:
     """The way to the step that lost most, on the Trajectory page."""
     where = {name: str(getattr(worst, name)) for name in ("task", "recording", "agent", "repeat", "turn", "condition")}
-    address = {"run_id": run_id, "arm": arm, **{name: value for name, value in where.items() if value}}
+    address = {"run_id": run_id, **passes, **{name: value for name, value in where.items() if value}}
     label = f"Read turn {worst.turn} of {worst.task}, which lost most"
     st.page_link("app_pages/trajectory.py", label=label, icon=":material/forum:", query_params=address)
 

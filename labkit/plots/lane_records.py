@@ -27,7 +27,7 @@ class Span:
 
 @dataclass(frozen=True, kw_only=True)
 class StepBox:
-    """One step. `key`: run, arm, task, recording, agent, repeat, turn, condition, as an address says them.
+    """One step. `key`: run, arm, task, recording, agent, repeat, turn, condition, cache, as an address says them.
 
     `words`: what it was.
     `cached`: share of its prompt that came from the cache, None where nobody said.

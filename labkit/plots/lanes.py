@@ -25,7 +25,7 @@ _BAR, _STRIP, _LINE = (0.02, 0.44), (0.34, 0.13), (-0.29, 0.09)
 """Middle and height of the parts, of the strip and of the arm's line, in lanes, downwards from the lane's middle."""
 _CLEAR = "rgba(0,0,0,0)"
 _HOVER = (
-    "<b>%{customdata[8]}</b><br>%{customdata[9]}<br>%{customdata[10]}<extra></extra>"  # the words follow the key of 8
+    "<b>%{customdata[9]}</b><br>%{customdata[10]}<br>%{customdata[11]}<extra></extra>"  # the words follow the key of 9
 )
 
 

@@ -77,8 +77,8 @@ def seen(app: AppTest, page: Path) -> AppTest:
 def test_a_page_opens_and_can_be_read_aloud(app, page, store):
     at = seen(app, page)
     assert [title.value for title in at.title] == [TITLES[page.stem]]
-    charts = [*at.get("plotly_chart"), *at.get("arrow_data_frame")]
-    assert [chart.proto.id for chart in charts if hasattr(chart.proto, "alt") and not chart.proto.alt] == []
+    drawn = [*at.get("plotly_chart"), *at.dataframe]
+    assert [each.proto.id for each in drawn if not each.proto.alt.strip()] == []
     inputs = [element for kind in INPUTS for element in at.get(kind)]
     assert [element for element in inputs if not element.proto.label.strip()] == []
 

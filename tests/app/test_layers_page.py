@@ -59,6 +59,19 @@ def test_prefix_caching_says_what_it_saved_and_where_tokens_were_lost(app):
     assert all(chart.proto.alt for chart in at.get("plotly_chart"))
 
 
+def test_what_was_lost_in_warm_passes_is_read_in_warm_passes(app):
+    rows = [
+        step(arm, turn, cache=cache, t_send=later, **({"cached_tokens": 64} if arm == "prefix" and turn == 4 else {}))
+        for cache, later in (("cold", 0.0), ("warm", 90.0)) for arm in ("base", "prefix") for turn in range(1, 5)
+    ]  # fmt: skip
+    a_run(rows)
+    at = at_layers(app, cache="warm")
+    (link,) = [link.proto for link in at.get("page_link") if "which lost most" in link.proto.label]
+    assert "cache=warm" in link.query_string
+    table = at.dataframe[0]
+    assert table.proto.alt
+
+
 def test_only_the_open_section_is_worked_out_and_the_tab_is_in_the_address(app):
     a_run(steps("base", "prefix", "spec"), spec_method="ngram")
     at = at_layers(app, SPEC)
@@ -155,6 +168,16 @@ def test_an_arm_of_the_address_that_the_layer_does_not_have_gives_the_first(app)
     assert at.selectbox(key="arm").value == "spec"
     at.selectbox(key="arm").select("prefix+spec").run()
     assert "Under prefix+spec" in words(at)
+
+
+def test_an_address_that_is_opened_again_means_the_same_again(app):
+    a_run(steps("base", "spec", "prefix+spec"))
+    at = at_layers(app, SPEC, arm="prefix+spec")
+    at.switch_page("app_pages/export.py").run()
+    del at.query_params["arm"]
+    at = at_layers(app, SPEC, arm="prefix+spec")
+    assert at.selectbox(key="arm").value == "prefix+spec"
+    assert at.query_params["arm"] in ("prefix+spec", ["prefix+spec"])
 
 
 def test_a_run_in_which_all_failed_is_a_sentence(app):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-KEY = ("run_id", "arm", "task", "recording", "agent", "repeat", "turn", "condition")
+KEY = ("run_id", "arm", "task", "recording", "agent", "repeat", "turn", "condition", "cache")
 """What `customdata` of a step's box starts with; the names are those of the pages' query parameters."""
 
 

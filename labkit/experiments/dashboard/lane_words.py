@@ -33,7 +33,9 @@ def step_box(row: Any, run_id: str) -> StepBox:
     """`row`: a step, with `lane` and `off`, the seconds to take off its times."""
     end = next(t for t in (row.t_end, row.t_last, row.t_first_token, row.t_send) if not missing(t))
     failed = not missing(row.error)
-    key = (run_id, row.arm, row.task, row.recording, row.agent, str(row.repeat), str(row.turn), row.condition)
+    key = (
+        run_id, row.arm, row.task, row.recording, row.agent, str(row.repeat), str(row.turn), row.condition, row.cache,
+    )  # fmt: skip
     toggled = f", {row.condition}" if row.condition else ""
     words = (f"turn {row.turn}, {row.kind}, {row.arm}{toggled}", _tokens(row), _failed(row) if failed else _times(row))
     known = not missing(row.cached_tokens) and not missing(row.prompt_tokens) and row.prompt_tokens > 0

@@ -10,7 +10,7 @@ from labkit.plots.lane_words import PARTS
 from labkit.plots.lanes import lanes_figure
 from labkit.plots.theme import MODES, arm_color, part_color
 
-KEY = ("run-1", "prefix", "count", "tiny", "0", "0", "1", "")
+KEY = ("run-1", "prefix", "count", "tiny", "0", "0", "1", "", "cold")
 WORDS = ("turn 1, act, prefix", "100 prompt tokens", "1.00 s in all")
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 
 import pytest
 from builders import a_step
 from run_folders import started, write
 from synthetic import failed, step
 
+from labkit.experiments.dashboard.jump import step_address
 from labkit.experiments.dashboard.lanes import MOST_LANES, MOST_SPANS, lanes
 from labkit.experiments.dashboard.lanes_beside import side_by_side
 from labkit.experiments.dashboard.opened import Opened
@@ -82,7 +84,7 @@ def test_a_step_says_what_it_was_and_where_its_prompt_came_from():
         "100 prompt tokens, 80 from the cache; 10 generated",
         "250 ms to the first token, 500 ms in all (prefill 250 ms, decode 250 ms)",
     )
-    assert box.key[1:] == ("prefix", "count", "tiny", "0", "0", "2", "")
+    assert box.key[1:] == ("prefix", "count", "tiny", "0", "0", "2", "", "cold")
 
 
 def test_failed_steps_are_there_and_warm_up_is_not():
@@ -190,3 +192,13 @@ def test_two_runs_lie_one_below_the_other_each_from_0():
     assert "base: 2 steps in 2.00 s" in both.caption.alt
     assert "prefix: 2 steps in 1.00 s" in both.caption.alt
     assert side_by_side(lanes(made([]), "arm"), second, ("1a", "2b")) is second
+
+
+def test_a_click_on_a_warm_step_does_not_lead_to_the_cold_one():
+    passes = [replace(row, cache=cache, t_send=row.t_send + later, t_first_token=None, t_end=row.t_end + later)
+              for cache, later in (("cold", 0.0), ("warm", 20.0)) for row in two_laps()]  # fmt: skip
+    boxes = [box for box in lanes(made(passes), "run").steps if box.words[0].startswith("turn 1, ")]
+    addresses = [step_address([{"customdata": [*box.key, *box.words]}]) for box in boxes]
+    assert [(each["arm"], each["turn"], each["cache"]) for each in addresses if each] == [
+        ("base", "1", "cold"), ("prefix", "1", "cold"), ("base", "1", "warm"), ("prefix", "1", "warm"),
+    ]  # fmt: skip
