@@ -21,6 +21,7 @@ from labkit.store.jsonl import Line, read_heads, read_lines, to_json
 from labkit.store.layout import EVENTS, LOGS, RECORDINGS, Owner, read_run_json
 from labkit.store.migrations import EVENT_UPGRADES, known_schema, upgraded
 from labkit.store.said import Said, said_in
+from labkit.store.skimmed import how_it_ended
 from labkit.store.tables import TABLES, Collected, current_parquet, to_frame
 
 Event = dict[str, Any]
@@ -151,10 +152,7 @@ class Run:
             self._info, self._owner = read_run_json(self.folder)
         if self._info.state != "running" or (self._owner and self._owner.alive()):
             return self._info.state, self._info.note
-        self._catch_up()
-        if finish := self._collected.finish:
-            return finish.get("state", "failed"), finish.get("note", "")
-        return ("partial" if self._collected.count("steps") else "failed"), "The process that wrote this run was ended."
+        return how_it_ended(self.folder / EVENTS, self._info.id, self._schema)
 
     def _catch_up_header(self) -> None:
         path = self.folder / EVENTS
