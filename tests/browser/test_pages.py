@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
+import browsing
 import pytest
 from browsing import SIZES, Tab
 from playwright.sync_api import Page
+from run_folders import started, write
+from synthetic import steps
 
 TITLES = {
     "": "Live", "compare": "Compare", "layers": "Layers", "trajectory": "Trajectory", "engines": "Engines",
@@ -16,11 +19,12 @@ RUN = "6cb346"
 INPUTS = {"button", "checkbox", "combobox", "radio", "searchbox", "slider", "spinbutton", "switch", "textbox"}
 MAIN = "[data-testid=stMain]"
 FOCUSABLE = """main => [...document.querySelector(main).querySelectorAll(
-      'input:not([type=radio]), button:not([role=radio]), textarea, [role=slider], [role=radiogroup]')]
-  .filter(e => !e.disabled && (e.tabIndex >= 0 || e.role == 'radiogroup') && e.type != 'file' && !e.closest('[inert]'))
+      'input:not([type=radio]), button:not([role=radio]), textarea, [role=slider], [role=radiogroup], [role=toolbar]')]
+  .filter(e => !e.parentElement.closest('[role=toolbar]'))
+  .filter(e => !e.disabled && (e.tabIndex >= 0 || /radiogroup|toolbar/.test(e.role)) && e.type != 'file' && !e.closest('[inert]'))
   .filter(e => e.checkVisibility({visibilityProperty: true, contentVisibilityAuto: true}))
   .map((e, n) => (e.dataset.seen = String(n), e.outerHTML.slice(0, 160)))"""
-"""Marks what can be focused; in a group of radios, the Tab key stops once."""
+"""Marks what can be focused; in a group of radios or of pills, the Tab key stops once, and the arrow keys go on."""
 FOCUSED = "document.activeElement?.closest('[data-seen]')?.dataset.seen"
 
 
@@ -79,6 +83,16 @@ def test_every_input_has_a_name_and_is_reached_by_the_tab_key(chrome, app_url, p
     tab.close()
 
 
+def test_arrow_keys_go_from_format_to_format(chrome, app_url):
+    tab = Tab(chrome, app_url)
+    page = tab.open(f"export?run_id={RUN}", TITLES["export"])
+    page.get_by_role("button", name="csv", exact=True).focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Space")
+    page.get_by_text("--format parquet").first.wait_for()
+    tab.close()
+
+
 def reached(page: Page, many: int) -> set[int]:
     """Which of the marked inputs get the focus when Tab is pressed again and again."""
     page.evaluate("document.activeElement.blur()")
@@ -120,3 +134,23 @@ def test_an_address_is_shown_as_it_is_written_and_calls_nobody(chrome, app_url):
     assert shown.locator("img").count() == 0
     assert tab.outside == []
     tab.close()
+
+
+@pytest.mark.parametrize("path", ["compare", "capacity", "trajectory"])
+def test_a_page_keeps_up_with_a_run_and_rests_when_it_has_ended(chrome, tmp_path, monkeypatch, path):
+    for place in ("RUNS", "STATE"):
+        monkeypatch.setenv(f"LABKIT_{place}", str(tmp_path / place.lower()))
+    with started(["base", "prefix"]) as writer, browsing.served(tmp_path / "app.log", {}) as url:
+        write(writer, steps(("base",), turns=2))
+        tab = Tab(chrome, url)
+        page = tab.open(f"{path}?run_id={writer.id}", TITLES[path])
+        follows = page.get_by_text("the page follows it")
+        follows.wait_for()
+        page.evaluate("window.here = true")
+        write(writer, steps(("prefix",), turns=2))
+        writer.finish("done", "")
+        follows.wait_for(state="detached", timeout=20_000)
+        tab.settle()
+        assert page.evaluate("window.here")
+        assert page.get_by_text("running", exact=True).count() == 0
+        tab.close()
