@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from labkit.core.masking import masked_text
 from labkit.experiments.serving import Served
-from labkit.store.masking import masked_text
 
 
 @contextmanager

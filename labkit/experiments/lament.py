@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from labkit.core.errors import EngineError, LabError
-from labkit.store.masking import masked_text
+from labkit.core.masking import masked_text
 
 CannotServe = LabError | OSError
 """An arm that cannot be had: its engine does not serve, nothing is there to serve, or the machine said no."""

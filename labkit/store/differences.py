@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any
 
+from labkit.core.masking import masked
 from labkit.store.command_line import options
 from labkit.store.fingerprint import Difference, difference
-from labkit.store.masking import masked
 
 _FIRST = ("model", "profile", "engines", "packages", "cpu", "gpu", "memory_bytes", "machine", "recordings", "git")
 """The order of reading: what weighs most on a time comes first."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from labkit.core.masking import masked
 from labkit.experiments.report.blocks import Block, Code, More, Pairs, Section, Words
 from labkit.experiments.report.english import shown
 from labkit.experiments.report.material import Material
 from labkit.store.command_line import options
-from labkit.store.masking import masked
 
 _SHORT = 12
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from labkit.core.arms import ARMS
+from labkit.core.masking import masked
 from labkit.core.records import RunInfo
 from labkit.store.command_line import COMMAND, values_of
-from labkit.store.masking import masked
 
 Process = Mapping[str, Any]
 _LAYERS = {arm.label: arm.layers for arm in ARMS}

@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from labkit.core.masking import masked_text
 from labkit.core.progress import OnProgress, Progress
 from labkit.store.jsonl import to_json
 from labkit.store.layout import EVENTS, LOGS, RECORDINGS, RUN
-from labkit.store.masking import masked_text, without_said_secrets, without_secrets
+from labkit.store.masking import without_said_secrets, without_secrets
 from labkit.store.runs import Run
 
 STORED = frozenset({".parquet", ".zip", ".png"})

@@ -7,13 +7,13 @@ import pytest
 
 from labkit.core.arms import arm_named
 from labkit.core.errors import WeightsError
+from labkit.core.masking import MASK
 from labkit.engines.fleet import Fleet
 from labkit.engines.plan import make_plan
 from labkit.engines.profiles import Profile, load_profile
 from labkit.experiments.fingerprint import fingerprint
 from labkit.experiments.fleet_provider import FleetProvider
 from labkit.experiments.serving import Served, StaticProvider
-from labkit.store.masking import MASK
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from labkit.core.masking import MASK
 from labkit.store.command_line import options
 from labkit.store.differences import run_differences
-from labkit.store.masking import MASK
 
 
 def engine(*argv: str, role: str = "engine", **env: str) -> dict[str, Any]:

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from labkit.core.masking import MASK, is_secret, masked, masked_text, masked_words
 from labkit.store.exports.engine_facts import flags
 from labkit.store.fingerprint import engine_fingerprint
-from labkit.store.masking import MASK, is_secret, masked, masked_text, masked_words, without_secrets
+from labkit.store.masking import without_secrets
 from labkit.store.runs import RunStore
 
 SECRET = "hunter2"

@@ -7,8 +7,8 @@ import json
 import pytest
 from builders import a_step, chunks_at
 
+from labkit.core.masking import MASK, masked_said
 from labkit.store.layout import EVENTS
-from labkit.store.masking import MASK, masked_said
 from labkit.store.runs import RunStore
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "read_file", "arguments": '{"path": "a.py"}'}}

@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 from builders import a_step, chunks_at
 
+from labkit.core.masking import MASK
 from labkit.core.records import RunInfo
 from labkit.store.exports.engine_facts import engine_name, flags, processes_of
 from labkit.store.exports.requests import Request, by_cell, by_session, requests_of, stable_id, undisturbed
 from labkit.store.exports.wall import Wall
-from labkit.store.masking import MASK
 from labkit.store.runs import Run, RunStore
 
 
