@@ -51,11 +51,6 @@ def warming(profile: str, arms: tuple[str, ...]) -> set[str]:
     return {arm for arm in arms if warm.is_warming(profile, arm)}
 
 
-def any_engine() -> bool:
-    """Whether there is an engine to end, or the remains of one."""
-    return bool(Fleet().ps())
-
-
 def holders() -> list[str]:
     """Who holds an engine now, as they named themselves; empty when all are free."""
     fleet = Fleet()
@@ -68,9 +63,14 @@ def refused(profile: str, arms: tuple[str, ...]) -> dict[str, str]:
     return refused_arms(Fleet(), profile, arms, run_view(newest) if newest else None)
 
 
-def newest_job() -> JobStatus | None:
-    """The job that was started last; not cached: it is polled."""
-    return live_runs.newest_job()
+def current_job() -> JobStatus | None:
+    """The job that goes on, the newest if several do, else the one that was started last; not cached: it is polled."""
+    return live_runs.active_job() or live_runs.newest_job()
+
+
+def newest_run() -> str | None:
+    """Id of the run that was begun last."""
+    return next((seen.info.id for seen in listing().newest()), None)
 
 
 def run_labels() -> dict[str, str]:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 from labkit.agents.tasks import list_tasks
+from labkit.core.arms import Arm
 from labkit.core.errors import LabError
-from labkit.experiments import live
+from labkit.engines.fleet import Fleet
+from labkit.experiments import ending, live, steering
 from labkit.experiments.arm_state import ArmState
 from labkit.experiments.dashboard import own_arms, wish
 from labkit.experiments.dashboard.finding import Finding, findings
@@ -14,6 +18,9 @@ from labkit.experiments.dashboard.lanes import Window, lanes
 from labkit.experiments.dashboard.lanes_beside import side_by_side
 from labkit.experiments.dashboard.opened import Opened
 from labkit.experiments.dashboard.tiles import Tiles, tiles
+from labkit.experiments.dashboard.wanted import Wanted
+from labkit.experiments.dashboard.wanted import arm_of as arm_of_run
+from labkit.experiments.dashboard.wanted import wanted as wanted_of
 from labkit.experiments.jobs import JobStatus
 from labkit.experiments.live import Choice
 from labkit.plots.acceptance import AcceptanceInfo, acceptance_by_kind_info
@@ -65,6 +72,11 @@ def seconds_of(run_id: str, clock: Clock) -> float:
     return lanes_of(run_id, clock).end
 
 
+def own_seconds(run_id: str) -> float:
+    """How long a run that goes on has gone on, whatever it repeats."""
+    return _lanes(run_id, "run").end
+
+
 def states(choice: Choice, refused: dict[str, str], job: JobStatus | None) -> list[ArmState]:
     """What may be said of the engines of the arms that were chosen; of those that the running job holds: warm."""
     return _seen_by(job, loaders.states(choice.profile, choice.arms, refused))
@@ -88,7 +100,47 @@ def can_repeat(run_id: str) -> bool:
 
 def is_busy() -> bool:
     """Whether a job goes on: one at a time is enough for one machine."""
-    return live.is_active(loaders.newest_job())
+    return live.is_active(loaders.current_job())
+
+
+def wanted(job: JobStatus | None) -> Wanted | None:
+    """What the job is to serve, when it is a live run that goes on."""
+    if job is None or not live.can_steer(job):
+        return None
+    planned, asked = tuple(job.job.params.get("arms", ())), steering.newest(job.job.id)
+    return wanted_of(job.job.id, planned, _events(job), asked)
+
+
+def _events(job: JobStatus) -> list[dict[str, Any]]:
+    """Of the job's run; none while it has none, or where it writes into another store."""
+    try:
+        return loaders.opened(job.run.id).events if job.run else []
+    except LabError:
+        return []
+
+
+def arm_of(run_id: str) -> Arm | None:
+    """The arm that a run of one recording or one task came to last."""
+    try:
+        run = loaders.opened(run_id)
+        return arm_of_run(run.info, run.events)
+    except LabError:
+        return None
+
+
+def shared_words(states: list[ArmState]) -> str:
+    """Which arm stands on another one's engine."""
+    return own_arms.shared_words(states)
+
+
+def any_to_end() -> bool:
+    """Whether there is an engine to end, or the remains of one, that nobody is ending."""
+    return any(not ending.is_ending(engine.id) for engine in Fleet().ps())
+
+
+def endings() -> list[str]:
+    """Of each engine that is being ended or could not be: a sentence."""
+    return own_arms.endings(Fleet())
 
 
 def wish_of(run_id: str) -> wish.Wish | None:
@@ -106,19 +158,19 @@ def _overview(opened: Opened) -> ArmsOverviewInfo:
 
 
 def _tokens(opened: Opened) -> TokensPerTurnInfo:
-    return tokens_per_turn_info(opened.steps, own_arms.newest_arm(opened))
+    return tokens_per_turn_info(opened.counted, own_arms.newest_counted(opened))
 
 
 def _per_turn(opened: Opened, measure: Measure) -> PerTurnInfo:
-    return per_turn_info(opened.steps, measure)
+    return per_turn_info(opened.counted, measure)
 
 
 def _ledger(opened: Opened) -> WallLedgerInfo:
-    return wall_ledger_info(opened.steps)
+    return wall_ledger_info(opened.counted)
 
 
 def _drafts(opened: Opened) -> AcceptanceInfo:
-    return acceptance_by_kind_info(opened.steps)
+    return acceptance_by_kind_info(opened.counted)
 
 
 def _arms(opened: Opened) -> pd.DataFrame:

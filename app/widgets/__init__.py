@@ -72,7 +72,10 @@ def run_state(shown: RunView) -> None:
 
 
 def failed_job(job: JobStatus) -> None:
-    """A job that ended before there was a run: what its process printed last."""
+    """A job that ended before there was a run: what its process printed last, unless it was told to stop."""
+    if job.state == "cancelled":
+        st.info("The run was stopped before it had begun.", icon=":material/stop:")
+        return
     st.error("The run's process ended before it had begun.", icon=":material/error:")
     st.code("\n".join(job.log_tail) or "It printed nothing.", language=None)
 

@@ -15,7 +15,7 @@ import loaders.live as live_loaders
 import widgets
 
 REPLAY, WORK = "Replay a recording", "Live agents at a task"
-NO_TASK = "No task is there for live agents: `labkit tasks` says where tasks are looked for. A recording can be replayed."
+NO_TASK = "No task is there for live agents (`labkit tasks` lists them). A recording can be replayed."
 LAPS = {1: "once", 2: "2 laps", 3: "3 laps", 5: "5 laps", 0: "again and again until stopped"}
 FEW_STEPS, MOST_AGENTS = 6, 32
 STEPS = "steps_wanted"

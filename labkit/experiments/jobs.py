@@ -7,21 +7,24 @@
 <state>/jobs/<id>/job.json    what was started, with pid and start time
 <state>/jobs/<id>/run         the run's folder, written by the job as soon as there is one
 <state>/jobs/<id>/job.log     what the process printed
+<state>/jobs/<id>/stopped     it was asked to stop before there was a run
 
 The progress of a job is in its run folder, for whoever looks (`Run.events`); the job itself only says whether it lives.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import secrets
 import signal
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -31,6 +34,7 @@ from labkit.core.errors import RunUnreadable
 from labkit.core.names import unknown
 from labkit.core.paths import runs_dir, state_dir
 from labkit.core.records import Record
+from labkit.core.whole import write_whole
 from labkit.engines.logs import tail
 from labkit.engines.process import ProcessState, end_group, is_alive, spawn
 from labkit.experiments.catalogue import experiment
@@ -38,7 +42,7 @@ from labkit.experiments.words import command_of
 from labkit.store.runs import Run
 
 State = Literal["starting", "running", "done", "partial", "failed", "cancelled"]
-_RUN, _JOB, _LOG = "run", "job.json", "job.log"
+_RUN, _JOB, _LOG, _STOPPED = "run", "job.json", "job.log", "stopped"
 _POLL_S = 0.1
 
 
@@ -93,13 +97,18 @@ def enlist(experiment_name: str, params: Mapping[str, Any]) -> Job:
 
 def claim(job_id: str, run_folder: Path) -> None:
     """Called by the job's own process: this is the run's folder."""
-    _write(folder_of(job_id) / _RUN, str(run_folder))
+    write_whole(folder_of(job_id) / _RUN, str(run_folder))
 
 
 def jobs() -> list[Job]:
     """Every job that was started, newest first."""
-    files = sorted((state_dir() / "jobs").glob(f"*/{_JOB}"), reverse=True)
-    return [Job.from_dict(json.loads(path.read_text(encoding="utf-8"))) for path in files]
+    return [_read(path, path.stat().st_mtime_ns) for path in sorted(_files(), reverse=True)]
+
+
+def newest() -> Job | None:
+    """The job that was started last; no other one's file is read."""
+    path = max(_files(), default=None)
+    return _read(path, path.stat().st_mtime_ns) if path else None
 
 
 def status(job_id: str) -> JobStatus:
@@ -108,7 +117,7 @@ def status(job_id: str) -> JobStatus:
     alive = is_alive(job.process)
     log = tail(Path(job.process.log), 20)
     if run is None:
-        return JobStatus(job=job, state="starting" if alive else "failed", log_tail=log)
+        return JobStatus(job=job, state="starting" if alive else _ended_early(job_id), log_tail=log)
     return JobStatus(job=job, state=run.info.state, run=run, log_tail=log)
 
 
@@ -119,6 +128,8 @@ def cancel(job_id: str, grace_s: float = 60.0) -> JobStatus:
     """
     job = _job(job_id)
     if is_alive(job.process):
+        if _run(job_id) is None:
+            write_whole(folder_of(job_id) / _STOPPED, "")
         _interrupt(job.process)
         deadline = time.monotonic() + grace_s
         while is_alive(job.process) and time.monotonic() < deadline:
@@ -140,16 +151,15 @@ def _kept(job_id: str, experiment_name: str, params: Mapping[str, Any], process:
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         process=process,
     )
-    _write(folder_of(job_id) / _JOB, json.dumps(job.to_dict(), indent=1))
+    write_whole(folder_of(job_id) / _JOB, json.dumps(job.to_dict(), indent=1))
     return job
 
 
 def _interrupt(process: ProcessState) -> None:
     """As Ctrl-C does: its whole group, when it leads one; a process that a script started is one of a group."""
-    if os.getpgid(process.pid) == process.pid:
-        os.killpg(process.pid, signal.SIGINT)
-    else:
-        os.kill(process.pid, signal.SIGINT)
+    with contextlib.suppress(ProcessLookupError):  # it has ended by itself meanwhile
+        leads = os.getpgid(process.pid) == process.pid
+        (os.killpg if leads else os.kill)(process.pid, signal.SIGINT)
 
 
 def folder_of(job_id: str) -> Path:
@@ -161,7 +171,11 @@ def _job(job_id: str) -> Job:
     path = folder_of(job_id) / _JOB
     if not path.is_file():
         raise unknown("job", job_id, [job.id for job in jobs()], "labkit runs")
-    return Job.from_dict(json.loads(path.read_text(encoding="utf-8")))
+    return _read(path, path.stat().st_mtime_ns)
+
+
+def _files() -> Iterator[Path]:
+    return (state_dir() / "jobs").glob(f"*/{_JOB}")
 
 
 def _run(job_id: str) -> Run | None:
@@ -172,8 +186,12 @@ def _run(job_id: str) -> Run | None:
         return None
 
 
-def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_name(f".{path.name}.new")
-    fresh.write_text(text, encoding="utf-8")
-    fresh.replace(path)
+def _ended_early(job_id: str) -> State:
+    """Of a job that never had a run: it was told to stop, or it could not begin."""
+    return "cancelled" if (folder_of(job_id) / _STOPPED).exists() else "failed"
+
+
+@lru_cache(maxsize=1000)
+def _read(path: Path, _mtime_ns: int) -> Job:
+    """A job, remembered: pages ask every second, and its file is written once."""
+    return Job.from_dict(json.loads(path.read_text(encoding="utf-8")))

@@ -11,9 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from filelock import FileLock
+
 from labkit.core.arms import BASE, Arm
-from labkit.core.errors import BadInput
+from labkit.core.errors import BadInput, LabError
+from labkit.core.paths import state_dir
 from labkit.core.records import RunInfo
+from labkit.engines.process import is_alive
 from labkit.experiments import jobs, steering
 from labkit.experiments.catalogue import experiment
 from labkit.experiments.jobs import Job, JobStatus
@@ -74,12 +78,23 @@ def start(choice: Choice) -> Job:
     """Start the run in the background. Raises BadInput and UnknownName."""
     params = choice.params()
     experiment(EXPERIMENT).asked(params).checked()  # type: ignore[attr-defined]
-    return jobs.start(EXPERIMENT, params)
+    return _started_alone(params)
 
 
 def flip_and_repeat(run_id: str, arm: Arm) -> Job:
     """Ask what this run was asked once more, under `arm` alone and beside it. Raises BadInput and UnknownName."""
-    return jobs.start(EXPERIMENT, repeat_params(RunStore().open(run_id).info, arm))
+    return _started_alone(repeat_params(RunStore().open(run_id).info, arm))
+
+
+def _started_alone(params: Mapping[str, Any]) -> Job:
+    """Start it, unless a job goes on: two tabs may press Run at once. Raises LabError, naming the job."""
+    folder = state_dir() / "jobs"
+    folder.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder / "start.lock"):
+        if going := active_job():
+            what = f"{going.job.experiment} run {going.run.id}" if going.run else f"{going.job.experiment} run"
+            raise LabError(f"a {what} goes on already.", "Wait for it, or stop it: one at a time measures.")
+        return jobs.start(EXPERIMENT, params)
 
 
 def repeat_params(info: RunInfo, arm: Arm) -> dict[str, Any]:
@@ -112,8 +127,8 @@ def can_steer(job: JobStatus | None) -> bool:
 
 def running_live() -> JobStatus | None:
     """The live job that was started last and still goes on; None when there is none."""
-    found = (jobs.status(job.id) for job in jobs.jobs() if job.experiment == EXPERIMENT)
-    return next(filter(can_steer, found), None)
+    going = active_job()
+    return going if can_steer(going) else None
 
 
 def _said(params: Mapping[str, Any]) -> dict[str, Any]:
@@ -125,8 +140,14 @@ def _said(params: Mapping[str, Any]) -> dict[str, Any]:
 
 def newest_job() -> JobStatus | None:
     """The job that was started last on this machine, by whomever; None when there never was one."""
-    known = jobs.jobs()
-    return jobs.status(known[0].id) if known else None
+    job = jobs.newest()
+    return jobs.status(job.id) if job else None
+
+
+def active_job() -> JobStatus | None:
+    """The live run that goes on, since it can be steered; else the newest job that does; None when there is none."""
+    going = [now for job in jobs.jobs() if is_alive(job.process) and is_active(now := jobs.status(job.id))]
+    return next(filter(can_steer, going), going[0] if going else None)
 
 
 def is_active(job: JobStatus | None) -> bool:

@@ -10,14 +10,13 @@
 from __future__ import annotations
 
 import json
-import os
-import secrets
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from labkit.core.arms import Arm, arm_named
 from labkit.core.errors import UnknownName
+from labkit.core.whole import write_whole
 from labkit.experiments.jobs import folder_of
 
 _FILE = "wish.json"
@@ -28,11 +27,16 @@ NextWish = Callable[[], Arm | None]
 
 def ask(job_id: str, arm: Arm) -> None:
     """Wish for this arm from the next step on. A reader sees the old wish or the new one, never half of it."""
-    folder = folder_of(job_id)
-    folder.mkdir(parents=True, exist_ok=True)
-    fresh = folder / f".{_FILE}.{os.getpid()}.{secrets.token_hex(4)}"  # two may ask at once
-    fresh.write_text(json.dumps({"arm": arm.label, "asked": time.time_ns()}), encoding="utf-8")
-    fresh.replace(folder / _FILE)
+    write_whole(folder_of(job_id) / _FILE, json.dumps({"arm": arm.label, "asked": time.time_ns()}))
+
+
+def newest(job_id: str) -> str | None:
+    """Label of the arm that was wished for last, whether the run has read it or not; None: nobody wished."""
+    try:
+        kept = json.loads((folder_of(job_id) / _FILE).read_text(encoding="utf-8"))
+        return arm_named(str(kept["arm"])).label
+    except (OSError, ValueError, KeyError, UnknownName):
+        return None
 
 
 @dataclass

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
+import shutil
 import time
+from datetime import UTC, datetime
+from pathlib import Path
 
 import loaders
 import pytest
@@ -21,6 +25,8 @@ from labkit.experiments import jobs
 from labkit.experiments.fleet_provider import FleetProvider
 from labkit.store.runs import RunStore
 
+TASKS = Path(__file__).parents[2] / "data" / "tasks"
+
 
 def run(app):
     app.run()
@@ -31,7 +37,8 @@ def run(app):
 def words(app) -> str:
     """Everything that is written on the page."""
     kinds = ("markdown", "caption", "info", "warning", "error", "success", "code")
-    return "\n".join(element.value for kind in kinds for element in getattr(app, kind))
+    said = "\n".join(element.value for kind in kinds for element in getattr(app, kind))
+    return re.sub(r"\\(?=[^\w\s])|\N{WORD JOINER}", "", said)  # what Markdown and Streamlit show of it
 
 
 def figures(app) -> dict[str, dict]:
@@ -112,7 +119,8 @@ def test_a_warm_engine_is_called_warm_and_shared_by_salt(app):
     in_fleet("prefix")
     run(app)
     assert words(app).count(":material/check_circle: warm]") == 2
-    assert "cache_salt" in words(app)
+    assert "base runs on an engine that can cache prefixes, and reuses none there." in words(app)
+    assert "cache_salt" not in words(app)  # that is for the Engines page
 
 
 def test_a_held_engine_is_called_busy_with_its_holder(app):
@@ -329,7 +337,7 @@ def test_a_live_run_without_a_step_shows_no_empty_figures(app):
     with live_run("base") as writer:
         writer.event("progress", stage="starting base", message="starting (3 s of ~30 s): engine")
         run(app)
-        assert "starting base: engine, 3 s of ~30 s" in app.get("progress")[0].proto.text
+        assert "starting base: engine, 3 s of \\~30 s" in app.get("progress")[0].proto.text
         assert len(figures(app)) == 1  # the lanes, which say what will be there
         assert not app.metric
 
@@ -370,22 +378,6 @@ def test_flip_and_repeat_is_not_offered_where_nothing_can_be_repeated(app):
     assert "flip" not in [button.key for button in app.button]
 
 
-def test_toggles_begin_where_the_run_that_goes_on_is(app, monkeypatch):
-    with live_run("base") as writer:
-        writer.event("serving", arm="spec", repeat=0)
-        writer.event("switch", arm="spec", was="", waited_s=0.0, warm=True)
-        job = jobs.Job(id="j", experiment="live", params={}, created="", process=this_process())
-        status = jobs.JobStatus(job=job, state="running", run=RunStore().open(writer.id))
-        monkeypatch.setattr(loaders, "newest_job", lambda: status)
-        run(app)
-        assert [app.toggle(key=key).value for key in ("prefix_caching", "pd_split", "speculation")] == [
-            False,
-            False,
-            True,
-        ]
-        assert app.button(key="run").disabled
-
-
 def test_an_agent_run_without_an_engine_is_shown_too(app):
     script = [dataclasses.replace(made, arm="none", engine="none", cached_tokens=None) for made in steps(("base",))]
     ended(script, arms=["none"])
@@ -393,13 +385,24 @@ def test_an_agent_run_without_an_engine_is_shown_too(app):
     assert "4 steps under none so far" in words(app)
 
 
-def test_a_task_for_live_agents_can_be_chosen(app):
+def test_a_task_for_live_agents_can_be_chosen(app, machine):
+    shutil.copytree(TASKS / "wide-letters", machine / "data" / "tasks" / "wide-letters")
     run(app)
     app.button_group(key="work").set_value("Live agents at a task")
     run(app)
-    task = app.selectbox(key="work_task")
-    if task.options:  # the tasks that come with the project
-        assert f"--task {task.value}" in words(app)
+    assert app.selectbox(key="work_task").options == ["wide-letters"]
+    assert "--task wide-letters" in words(app)
+    assert "**Run**: wide-letters, up to 6 steps by 1 agent" in words(app)
+    assert not app.button(key="run").disabled
+
+
+def test_without_a_task_live_agents_have_nothing_to_do(app):
+    run(app)
+    app.button_group(key="work").set_value("Live agents at a task")
+    run(app)
+    assert "No task is there for live agents" in words(app)
+    assert "None" not in words(app)
+    assert app.button(key="run").disabled
 
 
 def test_laps_agents_and_steps_stand_in_the_command(app):
@@ -414,12 +417,37 @@ def test_laps_agents_and_steps_stand_in_the_command(app):
     assert "2 steps of tiny by 3 agents at once on cpu-smollm2: base first, then prefix" in words(app)
 
 
-def test_a_job_that_dies_at_once_shows_what_it_printed(app, monkeypatch):
+def over(monkeypatch, state: str, printed: str, job_id: str = "20990101T000000Z-live-0") -> None:
+    """A job that ended before there was a run."""
     gone = dataclasses.replace(this_process(), created=0.0)
-    job = jobs.Job(id="20990101T000000Z-live-0", experiment="live", params={}, created="", process=gone)
-    status = jobs.JobStatus(job=job, state="failed", log_tail=["error: no such profile"])
-    monkeypatch.setattr(loaders, "newest_job", lambda: status)
+    job = jobs.Job(id=job_id, experiment="live", params={}, created="", process=gone)
+    status = jobs.JobStatus(job=job, state=state, log_tail=[printed])
+    monkeypatch.setattr(loaders, "current_job", lambda: status)
+
+
+def test_a_job_that_dies_at_once_shows_what_it_printed(app, monkeypatch):
+    over(monkeypatch, "failed", "error: no such profile")
     run(app)
     assert "ended before it had begun" in app.error[0].value
     assert "error: no such profile" in words(app)
     assert not app.button(key="run").disabled
+
+
+def test_a_job_that_was_stopped_at_once_did_not_crash(app, monkeypatch):
+    over(monkeypatch, "cancelled", "KeyboardInterrupt")
+    run(app)
+    assert "The run was stopped before it had begun." in words(app)
+    assert "KeyboardInterrupt" not in words(app)
+    assert not app.error
+
+
+def test_what_failed_before_a_newer_run_is_not_told_beside_an_older_one(app, monkeypatch):
+    older = ended(steps(("base",)))
+    time.sleep(1.1)  # ids order runs to the second
+    job_id = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-live-000000"
+    time.sleep(1.1)
+    ended(steps(("base",)))
+    over(monkeypatch, "failed", "error: no such profile", job_id)
+    app.query_params["run_id"] = older
+    run(app)
+    assert not app.error
