@@ -13,6 +13,7 @@ import loaders
 import widgets
 from loaders import capacity as data
 from widgets import addressed
+from widgets.following import follow
 from widgets.prices import choose_price, edit
 from widgets.runs import pick_run
 
@@ -133,17 +134,16 @@ def spent(found: Costed, view: CostsView) -> None:
 
 
 def page() -> None:
-    """The run, its load, its cost. What goes on is looked at again every few seconds."""
+    """The run, its load, its cost; each answers its own inputs alone."""
     run_id = pick_run()
     if run_id is None:
         return
-    shown = loaders.run_view(run_id)
-    widgets.run_state(shown)
-    again = st.fragment(run_every="5s" if shown.live else None)
+    widgets.run_state(loaders.run_view(run_id))
     st.subheader("How many agents fit?")
-    again(agents_that_fit)(run_id)
+    st.fragment(agents_that_fit)(run_id)
     st.subheader("What did it cost?")
-    again(cost)(run_id)
+    st.fragment(cost)(run_id)
+    follow(run_id)
 
 
 page()

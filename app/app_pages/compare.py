@@ -18,6 +18,7 @@ from loaders import compare as data
 from widgets import addressed
 from widgets.compare_inputs import choose, pick_metric, pick_other, pick_passes
 from widgets.compare_parts import beside_claims, curves, differing, gained, numbers, two_across
+from widgets.following import follow
 from widgets.meaning import meaning as meaning_box
 from widgets.runs import pick_run
 
@@ -42,7 +43,7 @@ def one(run_id: str, where: Any) -> None:
 
 def curves_alone(run_id: str, scope: Scope) -> None:
     """Of a run in which nothing can be compared."""
-    if not scope.arms:
+    if not scope.arms or scope.kind == "nothing":
         return
     names = {name: name for name in scope.conditions}
     condition = choose("Condition", "condition", names, "What the run varied besides the layers.") if names else None
@@ -85,8 +86,10 @@ def page() -> None:
         other = pick_other(run_id)
     if other:
         two(run_id, other, right)
+        follow(other)
     else:
         one(run_id, right)
+    follow(run_id)
 
 
 page()

@@ -17,6 +17,7 @@ import loaders
 import loaders.trajectory as load
 import widgets
 from widgets import conversation
+from widgets.following import follow
 from widgets.runs import pick_run
 
 LABELS = {
@@ -129,6 +130,7 @@ def page() -> None:
         return
     try:
         show(run_id)
+        follow(run_id)
     except LabError as error:
         st.error(f"This run cannot be read: {literal(str(error))}", icon=":material/error:")
 
@@ -141,8 +143,6 @@ def show(run_id: str) -> None:
         return
     shown = load.shown(run_id, pick(known))
     st.markdown(summary(shown))
-    if shown.live:
-        st.button("Look again", key="again", icon=":material/refresh:", help="The run goes on; this is as of now.")
     if shown.note:
         st.info(shown.note, icon=":material/info:")
     marked = pick_turn(shown)
