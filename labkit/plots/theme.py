@@ -1,8 +1,8 @@
 """One look for notebook, report and dashboard: the template, and what each colour and marker means.
 
 An arm keeps its colour and its marker on every figure. The eight colours are at least 0.05 apart in OKLab for normal
-sight and for simulated protanopia, deuteranopia and tritanopia (Machado et al. 2009), and have a contrast of at least
-3:1 with the page; the marker and the written label carry the same meaning without colour. A test holds both numbers.
+sight and for simulated protanopia, deuteranopia and tritanopia (Machado et al. 2009), as far from every part that is
+drawn beside them in the lanes, and have a contrast of at least 3:1 with the page; the marker and the written label carry the same meaning without colour. A test holds both numbers.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ Part = Literal[
 _PARTS: dict[Mode, dict[Part, str]] = {
     "light": {
         "computed": "#b35806",
-        "cached": "#8073ac",
+        "cached": "#7869a3",
         "unknown": "#a9b1b9",
-        "moved": "#007a6e",
+        "moved": "#50917b",
         "first": "#b35806",
-        "rest": "#5b8db8",
+        "rest": "#789dc5",
         "client_lag": "#943ad8",
-        "server": "#5dbf50",
-        "queue": "#541c8e",
+        "server": "#5fc557",
+        "queue": "#4e1188",
         "prefill": "#b35806",
-        "transfer": "#007a6e",
-        "decode": "#5b8db8",
-        "tool": "#953426",
+        "transfer": "#50917b",
+        "decode": "#789dc5",
+        "tool": "#933425",
         "other": "#a9b1b9",
         "new": "#b35806",
         "template_drift": "#602faf",
@@ -61,26 +61,26 @@ _PARTS: dict[Mode, dict[Part, str]] = {
         "accepted": "#279e74",
     },
     "dark": {
-        "computed": "#e08a3c",
-        "cached": "#9d90cf",
-        "unknown": "#7d8791",
-        "moved": "#7df0e2",
-        "first": "#e08a3c",
+        "computed": "#d88a57",
+        "cached": "#a095d5",
+        "unknown": "#777f87",
+        "moved": "#73ebde",
+        "first": "#d88a57",
         "rest": "#6ea6d6",
         "client_lag": "#4056c2",
-        "server": "#deeb42",
+        "server": "#c3c70f",
         "queue": "#67502d",
-        "prefill": "#e08a3c",
-        "transfer": "#7df0e2",
+        "prefill": "#d88a57",
+        "transfer": "#73ebde",
         "decode": "#6ea6d6",
-        "tool": "#bb673d",
-        "other": "#7d8791",
-        "new": "#e08a3c",
+        "tool": "#b96232",
+        "other": "#777f87",
+        "new": "#d88a57",
         "template_drift": "#7f1db3",
         "rounding": "#62db85",
         "routing": "#815e20",
-        "eviction": "#a54387",
-        "off": "#7d8791",
+        "eviction": "#9f3a81",
+        "off": "#777f87",
         "generated": "#35d4ae",
         "accepted": "#d9ff40",
     },

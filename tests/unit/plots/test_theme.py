@@ -81,6 +81,21 @@ def test_parts_of_a_stack_are_told_apart(mode, parts, sight):
     assert min(float(np.linalg.norm(a - b)) for a, b in combinations(seen, 2)) > 0.07
 
 
+IN_LANES = (
+    "client_lag", "server", "queue", "prefill", "transfer", "decode", "first", "rest", "tool", "other", "cached",
+    "computed", "unknown",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("sight", SIGHT)
+def test_an_arm_and_a_part_are_told_apart_where_both_are_drawn(mode, sight):
+    arms = {arm.label: oklab(SIGHT[sight] @ linear(arm_color(arm.label, mode))) for arm in ARMS}
+    parts = {part: oklab(SIGHT[sight] @ linear(part_color(part, mode))) for part in IN_LANES}
+    nearest = min((float(np.linalg.norm(arms[a] - parts[p])), a, p) for a in arms for p in parts)
+    assert nearest[0] > 0.05, nearest
+
+
 def test_each_arm_has_its_own_marker():
     assert len({arm_marker(arm.label) for arm in ARMS}) == len(ARMS)
 
