@@ -18,6 +18,7 @@ from pathlib import Path
 from labkit.core.arms import arm_named
 from labkit.core.errors import EngineBusy, UnknownName
 from labkit.core.paths import state_dir
+from labkit.core.whole import write_whole
 from labkit.engines.fleet import Fleet
 from labkit.engines.process import ProcessState, is_alive, spawn
 from labkit.engines.profiles import load_profile
@@ -35,7 +36,7 @@ def warm(profile: str, arm: str) -> None:
     log.unlink(missing_ok=True)
     argv = [sys.executable, "-m", "labkit", "up", "--profile", profile, "--arm", arm, "--salted"]
     process = spawn(argv, {**os.environ, "LABKIT_STATE": str(state_dir())}, log, role="warm")
-    log.with_suffix(".json").write_text(json.dumps(process.to_dict()), encoding="utf-8")
+    write_whole(log.with_suffix(".json"), json.dumps(process.to_dict()))
 
 
 def is_warming(profile: str, arm: str) -> bool:
@@ -45,8 +46,11 @@ def is_warming(profile: str, arm: str) -> bool:
 
 def is_starting(key: str) -> bool:
     """The same, by the key of the plan."""
-    file = log_of_key(key).with_suffix(".json")
-    return file.is_file() and is_alive(ProcessState.from_dict(json.loads(file.read_text(encoding="utf-8"))))
+    try:
+        kept = json.loads(log_of_key(key).with_suffix(".json").read_text(encoding="utf-8"))
+        return is_alive(ProcessState.from_dict(kept))
+    except (FileNotFoundError, ValueError, TypeError):
+        return False
 
 
 def failures(profile: str, arms: Sequence[str]) -> dict[str, str]:

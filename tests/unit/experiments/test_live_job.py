@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from typer.testing import CliRunner
 
 from labkit.cli import build
 from labkit.core.arms import BASE, Arm, arm_named
-from labkit.core.errors import BadInput, NotEnoughMemory, UnknownName
+from labkit.core.errors import BadInput, LabError, NotEnoughMemory, UnknownName
 from labkit.engines.fleet import Fleet
 from labkit.engines.profiles import load_profile
 from labkit.experiments import jobs, live
@@ -97,6 +98,18 @@ def test_steered_from_outside_stopped_and_asked_again(profile: str):
     assert (asked["arms"], asked["agents"], asked["laps"]) == (["prefix+spec"], 2, 1)
     assert asked["beside"] == ended.run.id
     assert [engine.plan.arm for engine in Fleet().ps() if engine.alive] == ["prefix+spec"]  # the last one stays warm
+
+
+def test_of_two_who_press_run_at_once_one_starts_and_one_is_told_why_not(profile: str):
+    choice = Choice(profile=profile, arm=PREFIX, recording="tiny", laps=0)
+    with ThreadPoolExecutor(2) as hands:
+        pressed = [hands.submit(live.start, choice) for _ in range(2)]
+    (refusal,) = [error for each in pressed if (error := each.exception())]
+    assert isinstance(refusal, LabError)
+    assert "a live run goes on already" in str(refusal)
+    (job,) = jobs.jobs()
+    until(job.id, lambda now: now.run is not None)
+    jobs.cancel(job.id)
 
 
 def test_a_terminal_prints_what_was_switched(profile: str):
