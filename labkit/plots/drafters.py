@@ -13,7 +13,7 @@ from labkit.analysis.format import percent, times
 from labkit.core.records import KINDS
 from labkit.plots.frame import Caption, framed, sentence
 from labkit.plots.rows import counted
-from labkit.plots.theme import MUTED, Mode, arm_color, arm_marker, template
+from labkit.plots.theme import FAINT, MUTED, Mode, arm_color, arm_marker, template
 
 Measure = Literal["rate", "gain"]
 By = Literal["kind", "turn"]
@@ -82,7 +82,7 @@ def drafters_info(table: pd.DataFrame, measure: Measure = "rate", by: By = "kind
 
 
 def drafters_figure(info: DraftersInfo, mode: Mode = "light") -> go.Figure:
-    """Side by side within a group; hollow where too few steps say anything. A gain of 1 is a line."""
+    """Side by side within a group; faint where too few steps say anything. A gain of 1 is a line."""
     if info.caption.empty:
         return sentence(info.caption, mode)
     figure = framed(info.caption, mode, height=300)
@@ -148,8 +148,7 @@ def look(place: int, mode: Mode, arm: str = "") -> tuple[str, str]:
 
 def _marker(points: list[Point], place: int, mode: Mode, arm: str) -> dict[str, Any]:
     color, symbol = look(place, mode, arm)
-    symbols = [f"{symbol}-open" if point.too_few else symbol for point in points]
-    return {"symbol": symbols, "size": 11, "color": color, "line": {"color": color, "width": 1.5}}
+    return {"symbol": symbol, "size": 11, "color": color, "opacity": FAINT if points[0].too_few else 1.0}
 
 
 def _point(row: Any, measure: Measure) -> Point:
@@ -175,7 +174,7 @@ def _caption(points: tuple[Point, ...], measure: Measure, by: By) -> Caption:
     title = _TITLES[measure, by]
     if not points:
         return Caption(title=title, empty=_EMPTY[measure])
-    few = " Hollow: too few steps to tell." if any(point.too_few for point in points) else ""
+    few = " Faint: too few steps to tell." if any(point.too_few for point in points) else ""
     what = "Weighted by tokens" if measure == "rate" else "The same requests in both"
     words = "; ".join(_told(point, measure) for point in points)
     return Caption(title=title, note=f"{what}; bars: 95 % intervals.{few}", alt=f"{title} {words}.")

@@ -18,7 +18,7 @@ from labkit.analysis.format import seconds
 from labkit.plots.ecdf_words import AXES, OF, EcdfCurve, begin, caption
 from labkit.plots.frame import Caption, framed, sentence
 from labkit.plots.log_axis import time_ticks
-from labkit.plots.theme import MUTED, SURFACE, Mode, arm_color, arm_dash, arm_marker, arm_order
+from labkit.plots.theme import MUTED, Mode, arm_color, arm_dash, arm_marker, arm_order
 
 SPREAD = 6.0
 """Where the largest time is this many times the 1st percentile, the axis is logarithmic."""
@@ -102,17 +102,17 @@ def _line(figure: go.Figure, curve: EcdfCurve, info: EcdfInfo, mode: Mode) -> No
 
 
 def _median(figure: go.Figure, curve: EcdfCurve, info: EcdfInfo, mode: Mode) -> None:
-    """The arm's marker at half of all; hollow in run B."""
+    """The arm's marker at half of all; smaller in run B, whose line is dashed."""
     if curve.of.median is None:
         return
     color = arm_color(curve.of.arm, mode)
-    fill = SURFACE[mode] if curve.run == "B" else color
+    size = 7 if curve.run == "B" else 10
     figure.add_scatter(
         x=_shown(info, [curve.of.median]),
         y=[0.5],
         mode="markers",
         legendgroup=curve.name,
         showlegend=False,
-        marker={"symbol": arm_marker(curve.of.arm), "size": 10, "color": fill, "line": {"color": color, "width": 2}},
+        marker={"symbol": arm_marker(curve.of.arm), "size": size, "color": color},
         hovertemplate=f"{curve.name}: half within {seconds(curve.of.median)}<extra></extra>",
     )

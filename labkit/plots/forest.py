@@ -1,7 +1,7 @@
 """What does each layer gain, and how sure is it? Gains with their 95 % intervals, one panel a metric.
 
 From the tables of labkit.analysis.effects: `effects` (a row per term) or `arm_gains` (a row per arm). The axis is
-logarithmic, so that twice as fast and twice as slow are equally far from 1. A hollow mark has no verdict.
+logarithmic, so that twice as fast and twice as slow are equally far from 1. A faint mark has no verdict.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from labkit.analysis.format import DASH, plain
+from labkit.core.arms import Arm
 from labkit.plots.frame import Caption, framed, sentence
 from labkit.plots.labels import METRIC_WORDS, term_label
 from labkit.plots.log_axis import gain_ticks, in_reach
 from labkit.plots.panels import axis_number, panel_titles, panels
 from labkit.plots.rows import counted
-from labkit.plots.theme import MUTED, SURFACE, Mode, arm_color, arm_marker, part_color
+from labkit.plots.theme import FAINT, MUTED, SURFACE, Mode, arm_color, arm_marker
 
 LAYERS_TITLE = "What does each layer gain, and how sure is it?"
 ARMS_TITLE = "What does an arm gain over base, and how sure is it?"
@@ -27,9 +28,9 @@ _ROW_PX, _PANEL_PX = 30, 62
 
 @dataclass(frozen=True, kw_only=True)
 class ForestMark:
-    """One gain. `told`: better, worse or same was said; else it is drawn hollow. Nulls are written as a dash.
+    """One gain. `told`: better, worse or same was said; else it is drawn faint. Nulls are written as a dash.
 
-    `arm`: where the gain is an arm's, whose colour and marker it has; else empty.
+    `arm`: whose colour and marker it has: of a layer the arm that has it alone, of several the arm that has just them.
     """
 
     label: str
@@ -102,7 +103,7 @@ def _mark(row: pd.Series) -> ForestMark:
     verdict = str(row["verdict"])
     return ForestMark(
         label=term_label(str(row["term"])) if "term" in row else str(row["arm"]),
-        arm="" if "term" in row else str(row["arm"]),
+        arm=Arm(**dict.fromkeys(str(row["term"]).split(":"), True)).label if "term" in row else str(row["arm"]),
         **{name: None if pd.isna(row[name]) else float(row[name]) for name in ("gain", "low", "high")},
         told=verdict.startswith(("better", "worse", "same")),
         verdict=verdict,
@@ -121,17 +122,15 @@ def _draw(figure: go.Figure, panel: ForestPanel, number: int, mode: Mode) -> Non
 
 def _mark_at(figure: go.Figure, mark: ForestMark, at: str, mode: Mode) -> None:
     """The interval, the mark on it, and both in words at the right. A null keeps its row, for its dash."""
-    color = arm_color(mark.arm, mode) if mark.arm else part_color("rest", mode)
+    color, seen = arm_color(mark.arm, mode), {"opacity": 1.0 if mark.told else FAINT}
     axes = {"xaxis": f"x{at}", "yaxis": f"y{at}"}
     figure.add_scatter(
-        x=[mark.low, mark.high], y=[mark.label] * 2, mode="lines", line={"color": color, "width": 3},
-        hoverinfo="skip", **axes,
+        x=[mark.low, mark.high], y=[mark.label] * 2, mode="lines", hoverinfo="skip",
+        line={"color": color, "width": 3 if mark.told else 1.5}, **seen, **axes,
     )  # fmt: skip
-    symbol = arm_marker(mark.arm) if mark.arm else "circle"
-    fill = color if mark.told else SURFACE[mode]
     figure.add_scatter(
         x=[mark.gain], y=[mark.label], mode="markers", hovertext=[f"{mark.text}<br>{mark.verdict}"], hoverinfo="y+text",
-        marker={"symbol": symbol, "size": 12, "color": fill, "line": {"color": color, "width": 2}}, **axes,
+        marker={"symbol": arm_marker(mark.arm), "size": 12, "color": color}, **seen, **axes,
     )  # fmt: skip
     figure.add_annotation(
         x=1, xref="paper", xanchor="right", y=mark.label, yref=f"y{at}", text=mark.text, showarrow=False,
@@ -153,7 +152,7 @@ def _caption(table: pd.DataFrame, kept: Sequence[ForestPanel]) -> Caption:
     rows = table[table["gain"].notna()]
     n = [int(rows[name].max()) for name in ("n_tasks", "n_requests", "n_repeats")]
     of = f"{counted(n[0], 'task')}, {counted(n[1], 'request')}, {counted(n[2], 'repeat')}"
-    note = f"n = {of}. Line: 95 % interval. Hollow: too few to tell."
+    note = f"n = {of}. Line: 95 % interval. Faint: too few to tell."
     note += " A layer's gain is averaged over the others' settings." if by_term else ""
     said = "; ".join(f"{p.title}: " + ", ".join(f"{m.label} {m.text} ({m.verdict})" for m in p.marks) for p in kept)
     return Caption(title=title, note=note, alt=f"Gains, above 1 is better. {said}")

@@ -18,7 +18,7 @@ from labkit.plots.frame import Caption, framed, sentence
 from labkit.plots.labels import METRIC_WORDS, term_label
 from labkit.plots.log_axis import gain_ticks, in_reach
 from labkit.plots.panels import across, axis_number, titles_across
-from labkit.plots.theme import MUTED, SURFACE, Mode, arm_color, arm_marker
+from labkit.plots.theme import FAINT, MUTED, Mode, arm_color, arm_marker
 
 TITLE = "Do the layers' gains multiply?"
 
@@ -128,7 +128,7 @@ def _draw(figure: go.Figure, panel: PairPanel, at: str, mode: Mode) -> None:
     for x, corner in ((0, base), (1, one), (0, two), (1, both)):
         if corner.gain is not None:
             figure.add_scatter(x=[x], y=[corner.gain], **_mark(corner, mode), **_once(figure, corner.arm), **where)
-    marker = {"symbol": "diamond-open", "size": 17, "color": MUTED[mode], "line": {"width": 2}}
+    marker = {"symbol": "x-thin", "size": 13, "line": {"width": 2, "color": MUTED[mode]}}
     product = "product"
     if panel.product is not None:
         figure.add_scatter(x=[1], y=[panel.product], mode="markers", marker=marker, **_once(figure, product), **where)
@@ -141,15 +141,14 @@ def _once(figure: go.Figure, name: str) -> dict[str, object]:
 
 
 def _mark(corner: CornerGain, mode: Mode) -> dict[str, object]:
-    """The arm's own marker, hollow without a verdict, and its interval."""
+    """The arm's own marker, faint without a verdict, and its interval."""
     color = arm_color(corner.arm, mode)
     marker = {
         "symbol": arm_marker(corner.arm),
         "size": 11,
-        "color": color if corner.told else SURFACE[mode],
-        "line": {"color": color, "width": 2},
+        "color": color,
     }
-    mark: dict[str, object] = {"mode": "markers", "marker": marker}
+    mark: dict[str, object] = {"mode": "markers", "marker": marker, "opacity": 1.0 if corner.told else FAINT}
     if corner.gain is not None and corner.low is not None and corner.high is not None:
         ends = {"array": [corner.high - corner.gain], "arrayminus": [corner.gain - corner.low]}
         mark["error_y"] = {"type": "data", "symmetric": False, "color": color, "thickness": 2, "width": 0, **ends}
@@ -162,7 +161,7 @@ def _caption(gains: pd.DataFrame, metric: str, kept: tuple[PairPanel, ...]) -> C
     n = gains.loc[(gains["metric"] == metric) & gains["gain"].notna(), ["n_tasks", "n_requests"]].max()
     note = (
         f"{METRIC_WORDS.get(metric, metric)}; n = {int(n['n_tasks'])} tasks, {int(n['n_requests'])} requests. "
-        "Dashed: the second layer on. Open diamond: product of the single gains."
+        "Dashed: the second layer on. Cross: product of the single gains."
     )
     words = "; ".join(f"{panel.title}: {panel.words}" for panel in kept)
     return Caption(title=TITLE, note=note[0].upper() + note[1:], alt=f"Gain against base. {words}")

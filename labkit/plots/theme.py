@@ -1,8 +1,10 @@
 """One look for notebook, report and dashboard: the template, and what each colour and marker means.
 
-An arm keeps its colour and its marker on every figure. The eight colours are at least 0.05 apart in OKLab for normal
-sight and for simulated protanopia, deuteranopia and tritanopia (Machado et al. 2009), as far from every part that is
-drawn beside them in the lanes, and have a contrast of at least 3:1 with the page; the marker and the written label carry the same meaning without colour. A test holds both numbers.
+An arm keeps its colour and its marker on every figure; a layer has those of the arm that it is alone in. The eight
+colours are at least 0.05 apart in OKLab for normal sight and for simulated protanopia, deuteranopia and tritanopia
+(Machado et al. 2009), as far from every part that is drawn beside them in the lanes, and have a contrast of at least
+3:1 with the page; the marker and the written label carry the same meaning without colour. Tests hold these numbers.
+A hollow mark is a published claim, a faint one has too few steps or requests to tell.
 """
 
 from __future__ import annotations
@@ -91,6 +93,10 @@ _PARTS: dict[Mode, dict[Part, str]] = {
 def arm_color(label: str, mode: Mode = "light") -> str:
     """The colour of an arm, by its label. Raises UnknownName."""
     return _COLORS[mode][_ORDER.index(arm_named(label).label)]
+
+
+FAINT = 0.4
+"""Opacity of what has too few steps or requests to tell; a claim is hollow, and never faint."""
 
 
 def arm_marker(label: str) -> str:

@@ -81,7 +81,7 @@ def test_nothing_measured_is_a_sentence():
             assert not ecdf_figure(info, mode).data
 
 
-def test_two_runs_are_told_apart_by_dash_and_fill():
+def test_two_runs_are_told_apart_by_dash_and_size():
     a, b = (ecdf_info(frame_of(took(*seconds)), "e2e") for seconds in ((1, 2), (2, 3)))
     both = beside(a, b, "base")
     drawn = ecdf_figure(both)
@@ -89,8 +89,8 @@ def test_two_runs_are_told_apart_by_dash_and_fill():
         ("A: base", "solid"),
         ("B: base", "dash"),
     ]
-    fills = [trace.marker.color for trace in drawn.data if trace.mode == "markers"]
-    assert fills[0] != fills[1]
+    sizes = [trace.marker.size for trace in drawn.data if trace.mode == "markers"]
+    assert sizes[0] > sizes[1]
     assert not beside(a, b, "spec").curves
     json.loads(drawn.to_json())
 

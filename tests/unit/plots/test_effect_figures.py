@@ -16,7 +16,7 @@ from labkit.plots.calibration import calibration_figure, calibration_info
 from labkit.plots.forest import forest_figure, forest_info
 from labkit.plots.interactions import interactions_figure, interactions_info
 from labkit.plots.log_axis import gain_ticks
-from labkit.plots.theme import MODES, arm_color
+from labkit.plots.theme import FAINT, MODES, arm_color, arm_marker
 
 NONE = frame_of([], ChunkRecord)
 
@@ -52,14 +52,15 @@ def test_the_forest_has_a_panel_for_each_metric_with_a_gain(terms):
     assert "prefix 1.99 [1.88, 2.10] (better)" in info.caption.alt
 
 
-def test_the_forest_is_hollow_without_a_verdict_and_a_dash_without_a_gain():
+def test_the_forest_is_faint_without_a_verdict_and_a_dash_without_a_gain():
     info = forest_info(effects(noisy(arms=("base", "prefix", "spec", "prefix+spec"), tasks=3), NONE), ["e2e_s"])
     marks = {mark.label: mark for mark in info.panels[0].marks}
     assert not marks["prefix"].told
     assert (marks["pd"].gain, marks["pd"].text) == (None, "–")
     figure = forest_figure(info)
     by_y = {trace.y[0]: trace for trace in figure.data if trace.mode == "markers"}
-    assert by_y["prefix"].marker.color == figure.layout.template.layout.paper_bgcolor
+    assert by_y["prefix"].opacity == FAINT
+    assert not by_y["prefix"].marker.symbol.endswith("-open")
     assert by_y["pd"].x == (None,)
 
 
@@ -73,8 +74,16 @@ def test_the_forest_has_a_log_axis_with_1_marked(terms):
 def test_a_forest_of_arms_has_their_colours(arms):
     info = forest_info(arms, ["e2e_s"])
     assert info.caption.title.startswith("What does an arm gain over base")
-    colors = {trace.y[0]: trace.marker.line.color for trace in forest_figure(info).data if trace.mode == "markers"}
+    colors = {trace.y[0]: trace.marker.color for trace in forest_figure(info).data if trace.mode == "markers"}
     assert colors == {arm: arm_color(arm) for arm in ALL[1:]}
+
+
+def test_a_layer_has_the_look_of_the_arm_that_has_it_alone(terms):
+    figure = forest_figure(forest_info(terms, ["e2e_s"]), "dark")
+    looks = {trace.y[0]: (trace.marker.color, trace.marker.symbol) for trace in figure.data if trace.mode == "markers"}
+    for layer, arm in (("prefix", "prefix"), ("spec", "spec"), ("prefix × spec", "prefix+spec")):
+        assert looks[layer] == (arm_color(arm, "dark"), arm_marker(arm))
+    assert {trace.opacity for trace in figure.data if trace.y[0] == "prefix"} == {1.0}
 
 
 def test_the_combination_stands_beside_the_product_of_the_single_gains():

@@ -5,7 +5,7 @@ import pytest
 
 from labkit.plots.drafters import drafters_figure, drafters_info
 from labkit.plots.growth import growth_figure, growth_info
-from labkit.plots.theme import MODES
+from labkit.plots.theme import FAINT, MODES
 
 GROWTH = pd.DataFrame(
     {
@@ -80,18 +80,19 @@ def test_points_keep_the_order_of_kinds_and_say_where_there_are_too_few():
         ("ngram", "act", 0.75, 0.7, 6),
         ("ngram", "answer", 0.25, None, 3),
     ]
-    assert "Hollow: too few steps to tell" in info.caption.note
+    assert "Faint: too few steps to tell" in info.caption.note
     assert "suffix, act: 90 % [80 %, 100 %], 6 steps" in info.caption.alt
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_drafters_stand_side_by_side_with_bars_and_hollow_marks(mode):
+def test_drafters_stand_side_by_side_with_bars_and_faint_marks(mode):
     figure = drafters_figure(drafters_info(RATES), mode)
-    ngram, hollow, _, suffix = figure.data
-    assert (list(ngram.marker.symbol), list(hollow.marker.symbol)) == (["diamond"], ["diamond-open"])
+    ngram, few, _, suffix = figure.data
+    assert (ngram.marker.symbol, ngram.marker.opacity) == ("diamond", 1.0)
+    assert (few.marker.symbol, few.marker.opacity) == ("diamond", FAINT)
     assert list(ngram.error_y.array) == pytest.approx([0.05])
-    assert not hollow.error_y.visible
-    assert not hollow.showlegend
+    assert not few.error_y.visible
+    assert not few.showlegend
     assert {round(x) for x in (*ngram.x, *suffix.x)} <= {0, 1, 2}
 
 
