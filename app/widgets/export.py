@@ -11,6 +11,11 @@ from widgets.runs import NO_RUN, PICKED
 
 RUNS, WRITTEN = "runs", "runs_written"
 EXAMPLE = " Or choose the example that came with the project."
+TOO_LARGE = (
+    "{size}: too large for a browser, since a download passes through the dashboard's memory as a whole. Copy the file "
+    "from this place, on the machine that runs the dashboard, before you prepare another one or close this tab; or use "
+    "the command below, which writes it where you say."
+)
 PREPARED = "prepared"
 """The download that was asked for last: what it is of, and its making."""
 
@@ -68,6 +73,10 @@ def download(packing: Packing, size: str) -> None:
     """The file, or why there is none. It is read when somebody clicks, and not before."""
     if packing.file is None:
         st.error(literal(packing.error), icon=":material/error:")
+        return
+    if packing.too_large:
+        st.info(TOO_LARGE.format(size=size[0].upper() + size[1:]), icon=":material/hard_drive:")
+        st.code(str(packing.file), language=None, wrap_lines=True)
         return
     st.download_button(
         f"Download {packing.file.name} ({size})", packing.read, packing.file.name, packing.mime, key="download",

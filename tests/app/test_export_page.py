@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import time
 import zipfile
 from pathlib import Path
@@ -141,6 +142,19 @@ def test_without_a_run_of_ones_own_the_example_can_be_exported(app, monkeypatch)
     assert "wherever the dashboard runs" in words(app)
     with zipfile.ZipFile(io.BytesIO(prepared(app))) as archive:
         assert f"{example}/csv/steps.csv" in archive.namelist()
+
+
+def test_a_large_download_is_a_place_and_a_command_and_no_button(app):
+    run = ended(steps(("base", "prefix")))
+    prepared(seen(app))
+    made = app.session_state["prepared"][-1].file
+    os.truncate(made, 200_000_001)
+    app.run()
+    assert not app.exception
+    assert not app.get("download_button")
+    assert "About 200 MB: too large for a browser" in words(app)
+    assert str(made) in [code.value for code in app.code]
+    assert f"labkit export {run} --format csv" in words(app)
 
 
 def test_a_view_is_shared_by_its_address(app):

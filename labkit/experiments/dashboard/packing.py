@@ -17,6 +17,10 @@ from labkit.store.runs import RunStore
 MIMES = {".zip": "application/zip", ".json": "application/json", ".html": "text/html", ".jsonl": "application/jsonl"}
 
 
+MOST_BYTES = 200_000_000
+"""A download passes through the server's memory as a whole; what is larger is taken from its place on disk."""
+
+
 class _GivenUp(Exception):
     """Raised within a writer, through its progress."""
 
@@ -57,6 +61,11 @@ class Packing:
     def size(self) -> int:
         """Bytes of the file; 0 while there is none."""
         return self.file.stat().st_size if self.file else 0
+
+    @property
+    def too_large(self) -> bool:
+        """Whether it is too large to go through a browser."""
+        return self.size > MOST_BYTES
 
     @property
     def mime(self) -> str:
