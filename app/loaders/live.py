@@ -50,13 +50,19 @@ def beside(run_id: str) -> str | None:
 def findings_of(run_id: str) -> tuple[Finding, ...]:
     """In words, the newest arm first."""
     other = beside(run_id)
-    return findings(loaders.opened(run_id), loaders.opened(other)) if other else _findings(run_id)
+    return _findings_beside(run_id, other, _moment(other)) if other else _findings(run_id)
 
 
 def tiles_of(run_id: str) -> Tiles:
     """Of the newest arm, beside the arm before."""
     other = beside(run_id)
-    return tiles(loaders.opened(run_id), loaders.opened(other)) if other else _tiles(run_id)
+    return _tiles_beside(run_id, other, _moment(other)) if other else _tiles(run_id)
+
+
+def _moment(run_id: str) -> str:
+    """What changes with the run: whatever was worked out from it is then worked out anew."""
+    run = loaders.opened(run_id)
+    return f"{run.run.folder} {run.version} {run.info.state}"
 
 
 def lanes_of(run_id: str, clock: Clock, window: Window | None = None) -> LanesInfo:
@@ -177,8 +183,18 @@ def _arms(opened: Opened) -> pd.DataFrame:
     return opened.arm_table
 
 
+def _with_findings(opened: Opened, other: str, _moment: str) -> tuple[Finding, ...]:
+    return findings(opened, loaders.opened(other))
+
+
+def _with_tiles(opened: Opened, other: str, _moment: str) -> Tiles:
+    return tiles(opened, loaders.opened(other))
+
+
 _findings = loaders.per_run(findings)
+_findings_beside = loaders.per_run(_with_findings)
 _tiles = loaders.per_run(tiles)
+_tiles_beside = loaders.per_run(_with_tiles)
 _lanes = loaders.per_run(lanes)
 overview = loaders.per_run(_overview)
 tokens = loaders.per_run(_tokens)

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import loaders
+import loaders.live as live_loaders
 import pytest
 from run_folders import ended, started, write
 from synthetic import failed, steps
@@ -285,7 +286,7 @@ def test_the_finding_stands_in_words_above_the_tiles_and_the_lanes(app):
     ended(steps(("base", "prefix"), turns=6))
     run(app)
     assert "Prefix caching made these 6 steps 1." in words(app)
-    assert "One pass: a first look, no interval." in words(app)
+    assert "): a first look, one pass." in words(app)
     assert tiles(app)["Cache hit rate"][0] == "75 %"
     assert tiles(app)["Tokens a round"] == ("–", "")
     assert any("each arm take" in title for title in figures(app))
@@ -353,6 +354,21 @@ def test_two_runs_of_flip_and_repeat_are_drawn_together(app):
     assert [label.split("<br>")[0] for label in labels] == ["prefix", "prefix+spec"]
     assert first.rsplit("-", 1)[-1] in labels[0]
     assert tiles(app)["Whole step"][1].startswith("-")
+
+
+def test_two_runs_are_compared_once_for_each_state_of_both(app, monkeypatch):
+    worked_out = []
+
+    def noted(name, work):
+        return lambda *asked: worked_out.append(name) or work(*asked)
+
+    for name in ("findings", "tiles"):
+        monkeypatch.setattr(live_loaders, name, noted(name, getattr(live_loaders, name)))
+    first = ended(steps(("prefix",)))
+    write(live_run("prefix+spec", beside=first), steps(("prefix+spec",))).finish("done", "")
+    run(app)
+    run(app)
+    assert sorted(worked_out) == ["findings", "tiles"]
 
 
 def test_a_run_beside_that_is_gone_leaves_the_own(app):

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from pathlib import Path
+
 from labkit.engines.process import ProcessState
 from labkit.store.layout import SAME_PROCESS_S
+from labkit.store.listing import Listing
 from labkit.store.runs import RunStore
 
 
@@ -16,8 +20,14 @@ def run_named(holder: str | None) -> str | None:
 
 def run_started_by(process: ProcessState) -> str | None:
     """Id of the newest run that this process wrote; None where it wrote none of this store."""
-    for run in RunStore().runs():
-        writer = run.writer
+    for seen in _listing(RunStore().root).newest():
+        writer = seen.writer
         if writer and writer.pid == process.pid and abs(writer.started - process.created) < SAME_PROCESS_S:
-            return run.id
+            return seen.info.id
     return None
+
+
+@lru_cache(maxsize=2)
+def _listing(root: Path) -> Listing:
+    """Remembered, since it is asked for every left engine at each look: a folder is read when it has changed."""
+    return Listing(RunStore(root))
