@@ -14,6 +14,7 @@ from rich.console import Console
 from labkit.cli.fleet_view import print_engines, start_drawn
 from labkit.cli.plan import DEFAULT_PROFILE, ArmOption, MethodOption, ProfileOption, planned
 from labkit.core.errors import BadInput, LabError
+from labkit.core.masking import masked_text
 from labkit.engines.fleet import Fleet
 from labkit.engines.plan import Plan
 from labkit.engines.profiles import load_profile
@@ -146,7 +147,7 @@ def _follow(files: dict[str, Path]) -> None:
         while True:
             for role, log in opened.items():
                 for line in log:
-                    typer.echo(f"{role} | {line.rstrip()}")
+                    typer.echo(f"{role} | {masked_text(line.rstrip())}")
             time.sleep(0.3)
     except KeyboardInterrupt:
         return

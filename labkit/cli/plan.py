@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from labkit.core.arms import arm_named
+from labkit.core.masking import masked, masked_words
 from labkit.engines.machine import usable_cores
 from labkit.engines.plan import Plan, make_plan
 from labkit.engines.plan_diff import diff
@@ -67,7 +68,12 @@ def planned(profile: Profile, arm: str, method: str | None, salted: bool = False
 
 def _described(plan: Plan) -> dict[str, object]:
     processes = [
-        {"role": process.role, "port": process.port, "env": process.env, "argv": list(process.argv)}
+        {
+            "role": process.role,
+            "port": process.port,
+            "env": {name: masked(name, value) for name, value in process.env.items()},
+            "argv": masked_words(process.argv),
+        }
         for process in plan.processes
     ]
     return {

@@ -5,9 +5,11 @@ Port numbers are not compared: they say where a process listens, not what it doe
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from labkit.core.arms import Layer
+from labkit.core.masking import masked
 from labkit.engines.plan_records import Plan, ProcessSpec
 
 LAYER_SETTINGS: dict[Layer, frozenset[str]] = {
@@ -22,7 +24,10 @@ LAYER_SETTINGS: dict[Layer, frozenset[str]] = {
 
 
 class Difference(NamedTuple):
-    """One setting of one process; None where it is not there. `role`: `engine / decode` when two roles are compared."""
+    """One setting of one process, a secret masked; None where it is not there.
+
+    `role`: `engine / decode` when two roles are compared.
+    """
 
     role: str
     setting: str
@@ -38,11 +43,15 @@ def diff(left: Plan, right: Plan) -> list[Difference]:
         shown, others = _settings(one and one.filled(left.ports)), _settings(other and other.filled(right.ports))
         names = list(dict.fromkeys([*ours, *theirs]))
         found += [
-            Difference(role, name, shown.get(name), others.get(name))
+            Difference(role, name, _masked(name, shown), _masked(name, others))
             for name in names
             if ours.get(name) != theirs.get(name)
         ]
     return found
+
+
+def _masked(name: str, settings: Mapping[str, str]) -> str | None:
+    return masked(name, settings[name]) if name in settings else None
 
 
 def _pairs(left: Plan, right: Plan) -> list[tuple[str, ProcessSpec | None, ProcessSpec | None]]:

@@ -1,10 +1,11 @@
-"""A plan as text: the shell command of every process, to read or to paste."""
+"""A plan as text: the shell command of every process, to read or to paste. Secrets in it are masked."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
 
+from labkit.core.masking import masked, masked_words
 from labkit.engines.plan_records import Plan, ProcessSpec
 
 
@@ -16,8 +17,8 @@ def plan_text(plan: Plan) -> str:
 
 def command_text(process: ProcessSpec) -> str:
     """The process as a shell command, its environment in front: a line per variable, then per option."""
-    variables = [f"{name}={shlex.quote(value)}" for name, value in process.env.items()]
-    return " \\\n  ".join([*variables, *_options(process.argv)])
+    variables = [f"{name}={shlex.quote(masked(name, value))}" for name, value in process.env.items()]
+    return " \\\n  ".join([*variables, *_options(masked_words(process.argv))])
 
 
 def _options(argv: Sequence[str]) -> list[str]:

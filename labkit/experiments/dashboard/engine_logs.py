@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from labkit.core.clock import Clock, SystemClock
+from labkit.core.masking import masked_text
 from labkit.engines.fleet import Fleet
 from labkit.engines.logs import end_of
 from labkit.experiments import warm
@@ -38,7 +39,10 @@ class LogSource:
 
 @dataclass(frozen=True, kw_only=True)
 class LogView:
-    """The end of a log, oldest line first. `words`: what is shown; `errors`, `warnings`: lines in what was read."""
+    """The end of a log without its secrets, oldest line first.
+
+    `words`: what is shown; `errors`, `warnings`: lines in what was read.
+    """
 
     lines: tuple[str, ...]
     words: str
@@ -93,7 +97,7 @@ def log_view(path: str, lines: int = 200, levels: Collection[Level] = ("error", 
 def _view(read: list[str], whole: int, levels: Collection[Level], lines: int) -> LogView:
     rated = _rated(read)
     kept = [line for level, line in rated if level in levels]
-    shown = kept[-lines:] if lines else []
+    shown = [masked_text(line) for line in kept[-lines:]] if lines else []
     counted = [level for level, _ in rated]
     return LogView(
         lines=tuple(line if len(line) <= _MOST_CHARS else f"{line[:_MOST_CHARS]} …" for line in shown),
