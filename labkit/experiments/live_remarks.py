@@ -33,7 +33,8 @@ def live_verdict(asked: LiveAsked, book: Book, said: list[str]) -> tuple[RunStat
 def _toggled(book: Book) -> Iterator[str]:
     total = sum(book.tally.measured.values()) + sum(book.tally.failed.values())
     if book.toggled:
-        yield f"toggled while it ran: {book.toggled} of {total} steps are paired with none"
+        were = "was" if book.toggled == 1 else "were"
+        yield f"toggled while it ran, so {book.toggled} of {total} steps {were} left out of every comparison"
 
 
 def _stood_by(board: Board) -> Iterator[str]:
