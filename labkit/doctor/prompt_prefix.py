@@ -10,11 +10,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from labkit.core.chat import ChatRequest
+from labkit.core.errors import LabError
 from labkit.doctor.prompt_diff import Break, first_break
 from labkit.doctor.records import Check
 
 Render = Callable[[ChatRequest], str]
-"""A request as the text that the engine would tokenize, without the beginning of the reply."""
+"""A request as the text that the engine would tokenize, without the beginning of the reply. Raises LabError."""
 _WHY = "A prefix cache serves what two prompts have in common from the first byte on, and nothing after it."
 _SENT, _RENDERED = "Requests as sent", "Requests as the template writes them"
 
@@ -69,7 +70,10 @@ def _todo(first: Break) -> str:
 def _rendered(name: str, pairs: Sequence[Pair], render: Render | None) -> Check:
     if render is None or not pairs:
         return _check(_RENDERED, "unknown", "not looked at: it needs a chat template on this machine, and two requests")
-    broken = [(pair, at) for pair in pairs if (at := _drift(render, pair)) is not None]
+    try:
+        broken = [(pair, at) for pair in pairs if (at := _drift(render, pair)) is not None]
+    except LabError as error:
+        return _check(_RENDERED, "unknown", f"{name}: {error.message}")
     if not broken:
         return _check(_RENDERED, "ok", f"{name}: every prompt begins with the whole prompt before it")
     pair, (kept, whole, text) = broken[0]

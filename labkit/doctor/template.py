@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import json
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from jinja2 import TemplateError
+from jinja2 import Template, TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from labkit.core.chat import ChatRequest
-from labkit.core.errors import WeightsError
+from labkit.core.clock import SystemClock
+from labkit.core.errors import LabError, WeightsError
 from labkit.doctor.prompt_prefix import Render
 from labkit.engines import weights
 from labkit.engines.profiles import Profile
@@ -28,17 +29,26 @@ def renderer(profile: Profile) -> Render | None:
 
 
 def of_template(source: str) -> Render:
-    """The template as the engine's own tokenizer library renders it: same environment, same functions."""
+    """The template as the engine's own tokenizer library renders it: same environment, same functions.
+
+    What it returns raises LabError, with the template's words, for a request that the template cannot write.
+    """
     environment = ImmutableSandboxedEnvironment(
         trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols"]
     )
     environment.filters["tojson"] = _tojson
     environment.globals["raise_exception"] = _refuse
-    environment.globals["strftime_now"] = lambda form: datetime.now(UTC).strftime(form)
-    template = environment.from_string(source)
+    environment.globals["strftime_now"] = lambda form: SystemClock().wall().strftime(form)
+
+    @functools.cache
+    def template() -> Template:
+        return environment.from_string(source)
 
     def render(request: ChatRequest) -> str:
-        return template.render(messages=request.messages, tools=request.tools, add_generation_prompt=False)
+        try:
+            return template().render(messages=request.messages, tools=request.tools, add_generation_prompt=False)
+        except (TemplateError, TypeError, ValueError) as error:
+            raise LabError(f"The chat template refuses it: {error}") from error
 
     return render
 

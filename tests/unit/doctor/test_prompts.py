@@ -135,3 +135,22 @@ def test_bodies_of_any_agent_can_be_read(tmp_path):
         requests_of(str(file))
     with pytest.raises(UnknownName):
         requests_of("no-such-recording")
+
+
+@pytest.mark.parametrize(
+    ("template", "words"),
+    [
+        ("{{ raise_exception('Roles must alternate') }}", "Roles must alternate"),
+        ("{% for m in messages %}{{ m.content + 1 }}{% endfor %}", "concatenate"),
+        ("{% for m in messages %}", "endfor"),
+        ("{{ nobody.knows }}", "nobody"),
+    ],
+)
+def test_a_template_that_refuses_is_told_in_its_words(template: str, words: str):
+    sent, rendered = prompt_checks("mine", [request(2), request(4)], of_template(template))
+    assert (sent.status, rendered.status) == ("ok", "unknown")
+    assert words in rendered.found
+
+
+def test_a_template_may_ask_for_the_date():
+    assert of_template("{{ strftime_now('%Y') }}")(request(2)).isdigit()
