@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from labkit.core.clock import Clock
 from labkit.core.errors import BadInput, LabError
+from labkit.core.masking import masked_text
 from labkit.core.records import SCHEMA, ChunkRecord, RunInfo, RunState, SampleRecord, StepRecord
 from labkit.store.jsonl import JsonlWriter
 from labkit.store.layout import EVENTS, LOGS, RECORDINGS, Owner, write_run_json
@@ -79,11 +80,12 @@ class RunWriter:
         """Keep one step, what was said in it and the chunks of its stream, in one line: all are there or none.
 
         `texts`: `reply`, the message that the engine sent, and `append`, the messages that were new in the request,
-        where no recording holds them. Secrets in them are masked. Raises BadInput for a value that its column cannot
-        hold, or for another run's step.
+        where no recording holds them. Secrets in them and in the step's error are masked. Raises BadInput for a value
+        that its column cannot hold, or for another run's step.
         """
         self._mine(step, *chunks)
         said = {name: without_said_secrets(text) for name, text in (texts or {}).items()}
+        step = dataclasses.replace(step, error=step.error and masked_text(step.error))
         self._append("step", {"step": checked(step), **said, "chunks": [chunk_event(chunk) for chunk in chunks]})
 
     def samples(self, samples: Sequence[SampleRecord]) -> None:
@@ -168,4 +170,4 @@ class RunWriter:
 
 def _one_line(error: BaseException) -> str:
     text = error.message if isinstance(error, LabError) else str(error)
-    return f"{type(error).__name__}: {' '.join(text.split())}"[:500]
+    return masked_text(f"{type(error).__name__}: {' '.join(text.split())}")[:500]

@@ -6,11 +6,15 @@ long run, are copied as they are.
 
 from __future__ import annotations
 
+import io
 import json
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from labkit.core.masking import masked_text
 from labkit.core.progress import OnProgress, Progress
@@ -23,6 +27,7 @@ STORED = frozenset({".parquet", ".zip", ".png"})
 """Packed already: packing them again costs time and saves nothing."""
 _NUMBERS = ('"type": "step"', '"type": "samples"', '"type":"step"', '"type":"samples"')
 _EVERY = 2000
+_STEPS = "steps.parquet"
 
 
 def write_folder(run: Run, out: Path, on_progress: OnProgress) -> list[Path]:
@@ -54,12 +59,31 @@ def _add(archive: zipfile.ZipFile, file: Path, name: str, on_progress: OnProgres
     elif file.name == RECORDINGS:
         with file.open(encoding="utf-8", errors="replace") as lines:
             _write(archive, name, (_line(line, without_said_secrets) for line in lines if line.endswith("\n")))
+    elif file.name == _STEPS:
+        archive.writestr(name, _steps(file), zipfile.ZIP_STORED)
     elif file.suffix == ".log":
         with file.open(encoding="utf-8", errors="replace") as lines:
             _write(archive, name, map(masked_text, lines))
     else:
         packed = zipfile.ZIP_STORED if file.suffix in STORED else zipfile.ZIP_DEFLATED
         archive.write(file, name, packed)
+
+
+def _steps(file: Path) -> bytes:
+    """The table; with its errors masked where one of before holds a secret."""
+    try:
+        table = pq.read_table(file)
+        errors = table.column("error")
+    except (pa.ArrowInvalid, KeyError):
+        return file.read_bytes()  # damaged: the events tell the same
+    told = [error and masked_text(error) for error in errors.to_pylist()]
+    if told == errors.to_pylist():
+        return file.read_bytes()
+    at = table.schema.get_field_index("error")
+    masked = table.set_column(at, table.schema.field(at), pa.array(told, errors.type))
+    with io.BytesIO() as kept:
+        pq.write_table(masked, kept, compression="zstd")
+        return kept.getvalue()
 
 
 def _write(archive: zipfile.ZipFile, name: str, lines: Iterator[str]) -> None:

@@ -52,6 +52,16 @@ def test_secrets_in_what_was_said_are_masked(store: RunStore):
     assert MASK in store.open(run.id).replies()[0].append[0]["content"]
 
 
+def test_a_secret_in_an_error_is_masked(store: RunStore):
+    run = store.create("agent", {}, {})
+    run.step(a_step(run.id, error="HTTP 401 for http://me:hunter2@host/"))
+    run.__exit__(ValueError, ValueError("refused Bearer hunter2"), None)
+    assert "hunter2" not in "".join(path.read_text() for path in run.folder.glob("*.json*"))
+    opened = store.open(run.id)
+    assert opened.steps()["error"][0] == f"HTTP 401 for http://{MASK}@host/"
+    assert opened.info.note == f"ValueError: refused Bearer {MASK}"
+
+
 @pytest.mark.parametrize(
     "code", ["sorted(x, key=lambda p: p.score)", "def get(self, key: str)", "cache_key = make(x)", "token: Token"]
 )

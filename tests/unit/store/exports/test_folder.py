@@ -5,11 +5,14 @@ import zipfile
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from export_runs import a_rich_run
 from synthetic import step
 
 from labkit.core.errors import BadInput
+from labkit.core.masking import MASK
 from labkit.core.progress import silent
 from labkit.store.exports import FOLDER, export
 from labkit.store.runs import Run, RunStore
@@ -42,6 +45,19 @@ def test_secrets_of_an_older_folder_are_masked_on_the_way(run: Run, out: Path):
     assert not [name for name, text in texts.items() if "hunter2" in text]
     assert texts[f"{run.id}/logs/engine.log"].endswith("ready\n")
     assert '"type": "step"' in texts[f"{run.id}/events.jsonl"]
+
+
+def test_the_errors_in_the_table_of_an_older_folder_are_masked_and_nothing_else(run: Run, out: Path, tmp_path: Path):
+    path = run.folder / "steps.parquet"
+    table = pq.read_table(path)
+    at = table.schema.get_field_index("error")
+    errors = pa.array(["HTTP 401 for http://me:hunter2@host/", *[None] * (table.num_rows - 1)], pa.string())
+    pq.write_table(table.set_column(at, table.schema.field(at), errors), path)
+    (zipped,) = export(run, FOLDER, out)
+    again = RunStore(tmp_path / "elsewhere").open(zipped)
+    assert again.parquet("steps")
+    assert again.steps()["error"][0] == f"HTTP 401 for http://{MASK}@host/"
+    pd.testing.assert_frame_equal(again.steps().drop(columns="error"), run.steps().drop(columns="error"))
 
 
 def test_a_run_that_goes_on_is_packed_up_to_its_last_whole_line(store: RunStore, out: Path):
