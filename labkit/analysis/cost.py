@@ -24,7 +24,7 @@ from labkit.analysis.stalls import lane
 from labkit.analysis.tables import is_finished, measured, numbers, typed_frame
 from labkit.analysis.windows import windows
 from labkit.core.columns import column
-from labkit.core.conditions import agents_of
+from labkit.core.conditions import agents_of, toggled_from
 from labkit.core.prices import Price
 from labkit.core.records import Record
 
@@ -49,7 +49,9 @@ class CostRow(Record):
     n_solved: int | None = column("int64", "", "task runs whose hidden check passed; null: not checked", nullable=True)
     seconds: float = column("float64", "s", "first send to last end of the passes, waiting for tools included")
     usd: float = column("float64", "USD", "cost of these seconds")
-    usd_per_task: float = column("float64", "USD", "per task run, failed and truncated ones included")
+    usd_per_task: float | None = column(
+        "float64", "USD", "per task run, failed and truncated ones included; null: no step told its end", nullable=True
+    )
     usd_per_solved: float | None = column(
         "float64", "USD", "per solved task run; null: none was, or not checked", nullable=True
     )
@@ -113,7 +115,8 @@ def _row(
     first, done = steps.iloc[0], steps[is_finished(steps)]
     runs = steps[[*_TASK_RUN, "recording"]].drop_duplicates()
     an_hour = hourly(price).total
-    usd, n_solved, energy = an_hour / 3600 * seconds, _solved(runs, solved), _joules(steps, joules)
+    usd, energy = an_hour / 3600 * seconds, _joules(steps, joules)
+    n_solved = None if toggled_from(str(first["condition"])) else _solved(runs, solved)  # nobody judged it by itself
     prompt, generated = _tokens(numbers(done, "prompt_tokens")), _tokens(numbers(done, "completion_tokens"))
     computed = _tokens(numbers(done, "prompt_tokens") - numbers(done, "cached_tokens"))
     return CostRow(
@@ -129,7 +132,7 @@ def _row(
         n_solved=n_solved,
         seconds=seconds,
         usd=usd,
-        usd_per_task=usd / len(runs),
+        usd_per_task=usd / len(runs) if seconds > 0 else None,
         usd_per_solved=_per(usd, n_solved),
         prompt_tokens=prompt,
         computed_tokens=computed,

@@ -8,10 +8,11 @@ import pandas as pd
 from rich.console import Console
 from rich.text import Text
 
-from labkit.analysis.arms import arm_table
 from labkit.cli.tables import arm_table_view
 from labkit.core.records import Cache
 from labkit.experiments.compared import Part, parts
+from labkit.experiments.own_ways import same_requests
+from labkit.experiments.view import arms_of_part
 from labkit.store.runs import Run
 
 
@@ -22,9 +23,9 @@ def parts_of(run: Run) -> list[Part]:
 
 def print_arms(run: Run, console: Console) -> dict[Cache, pd.DataFrame]:
     """Print a table for each cache state; returns their rows. Nothing where nothing was measured."""
-    tables = {}
+    tables, paired = {}, same_requests(run.info, run.events())
     for part in titled(parts_of(run), console):
-        tables[part.cache] = arm_table(part.steps, part.chunks)
+        tables[part.cache] = arms_of_part(part, paired)
         if len(tables[part.cache]):
             console.print(arm_table_view(tables[part.cache], console.width))
     return tables

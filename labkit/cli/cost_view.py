@@ -19,8 +19,8 @@ from labkit.analysis.format import count, joules, seconds, usd
 from labkit.analysis.hourly import hourly
 from labkit.core.errors import BadInput
 from labkit.core.prices import Figure, Price, Prices
-from labkit.experiments.compared import compared
-from labkit.experiments.cost_words import remarks
+from labkit.experiments.compared import of_whole_laps
+from labkit.experiments.cost_words import remarks, toggled
 from labkit.experiments.solved import solved_tasks
 from labkit.store.prices import set_values
 from labkit.store.runs import RunStore
@@ -44,13 +44,13 @@ def show_run(
     if not chosen:
         raise BadInput("price", None, f"a name of: {', '.join(known)}", f"No price is known for profile {profile!r}.")
     chosen = set_values(chosen, list(settings), today)
-    steps = compared(opened.info, opened.steps())
+    steps, cut = of_whole_laps(opened.info, opened.steps())
     table = cost_table(steps, chosen, group_joules(opened.samples(), steps), solved_tasks(opened))
     if as_json:
         print(json.dumps(_as_json(table, chosen), indent=2))
         return
     if table.empty:
-        console.print("No step has finished, so there is nothing to pay for.")
+        console.print(toggled(cut) if cut else "No step has finished, so there is nothing to pay for.")
         return
     for price in chosen.values():
         rows = table[table["price"] == price.name]
@@ -58,7 +58,7 @@ def show_run(
         console.print(Padding(costs_table(rows), (0, 0, 1, 0)))
         console.print(Text("What this rests on", "bold"))
         console.print(Padding(figures_table(price), (0, 0, 1, 2)))
-    for line in remarks(table, opened.events(), chosen.values(), profile):
+    for line in remarks(table, opened.info, opened.events(), chosen.values(), cut):
         console.print(line, soft_wrap=False, highlight=False)
 
 

@@ -15,6 +15,7 @@ from labkit.cli.arms_view import parts_of, titled
 from labkit.cli.confirm_view import solved_view
 from labkit.cli.measuring import ending, say_json
 from labkit.cli.tables import arm_table_view
+from labkit.experiments.own_ways import same_requests
 from labkit.experiments.view import arms_of_part
 from labkit.store.runs import Run
 
@@ -31,7 +32,7 @@ def print_run(run: Run, console: Console) -> pd.DataFrame:
     """Arms, switches, and attempts of live agents; returns the arms."""
     table = pd.DataFrame()
     for part in titled(parts_of(run)[:1], console):
-        table = arms_of_part(run.info, part)
+        table = arms_of_part(part, same_requests(run.info, run.events()))
         if len(table):
             console.print(arm_table_view(table, console.width))
     if found := switches(run.events()):

@@ -2,31 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from labkit.core.prices import Price
+from labkit.core.records import RunInfo
+from labkit.experiments.own_ways import own_ways
 
 _LOAD = "Per M: the whole cost over a million tokens: prompt tokens computed (comp.), all of them, generated (gen.)."
 _PAID = "The whole machine is paid for, idle GPUs too. Time: first send to last end of each pass, no engine starts."
 
 
 def remarks(
-    table: pd.DataFrame, events: Iterable[Mapping[str, Any]], prices: Iterable[Price], profile: str
+    table: pd.DataFrame, info: RunInfo, events: Sequence[Mapping[str, Any]], prices: Iterable[Price], cut: int = 0
 ) -> Iterator[str]:
-    """`table`: of `labkit.analysis.cost.cost_table`, with a row at least; `events`: of the run."""
+    """`table`: of `labkit.analysis.cost.cost_table`, with a row at least; `events`: of the run.
+
+    `cut`: laps that a toggle cut short, and that are in no cost therefore.
+    """
+    profile = str(info.asked.get("profile", ""))
     agents = sorted(set(table["agents"]))
     at_once = "one agent at a time" if agents == [1] else f"{agents[0]} to {agents[-1]} agents at a time"
     yield f"At this load: {at_once}. A machine that serves more at once costs less a token."
     yield _LOAD
     yield _PAID
     yield from _uneven(table)
+    if cut:
+        yield toggled(cut)
     failed = int(table.drop_duplicates(["arm", "condition", "cache"])["n_failed"].sum())
     if failed:
         yield f"{failed} failed steps: their time is paid for, their tokens are not known."
-    yield from _solved(table)
+    yield from _solved(table, own_ways(info, events) == "agents")
     yield energy(table, events)
     for price in prices:
         if profile not in price.profiles:
@@ -52,8 +60,15 @@ def _uneven(table: pd.DataFrame) -> Iterator[str]:
         yield f"Task runs differ in length ({steps.min():.1f} to {steps.max():.1f} steps): do not compare their costs."
 
 
-def _solved(table: pd.DataFrame) -> Iterator[str]:
+def toggled(cut: int) -> str:
+    """That laps were left out."""
+    laps = "1 lap" if cut == 1 else f"{cut} laps"
+    return f"{laps} that a toggle cut short: no whole task run of any arm, and so in no cost."
+
+
+def _solved(table: pd.DataFrame, live: bool) -> Iterator[str]:
     if table["n_solved"].isna().any():
-        yield "Solved: not checked, since a replay sends recorded requests; `labkit agent` and its checks say it."
+        replay = "not checked, since a replay sends recorded requests; `labkit agent` and its checks say it"
+        yield f"Solved: {'not known of every attempt, since some were not judged' if live else replay}."
     if (table["n_solved"] == 0).any():
         yield "No task was solved where it says 0: then there is no cost per solved task, however much was spent."

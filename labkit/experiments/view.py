@@ -14,7 +14,8 @@ from labkit.analysis.arms import arm_table
 from labkit.core.arms import ARMS
 from labkit.core.progress import Progress
 from labkit.core.records import RunInfo
-from labkit.experiments.compared import Part, parts
+from labkit.experiments.compared import Part, is_toggled, parts, sent
+from labkit.experiments.own_ways import same_requests
 from labkit.experiments.so_far import since_resumed
 from labkit.experiments.words import recordings_in_words
 from labkit.store.runs import Run
@@ -29,6 +30,7 @@ class RunView:
     """What is known of a run now. `log_tail`: arm to its engine's last lines.
 
     `refused`: arm to the engine's words where it never served; `died`: the same where it served and then ended.
+    `paired`: whether its arms sent the same requests.
     """
 
     info: RunInfo
@@ -38,6 +40,7 @@ class RunView:
     refused: dict[str, str] = field(default_factory=dict)
     died: dict[str, str] = field(default_factory=dict)
     log_tail: dict[str, Sequence[str]] = field(default_factory=dict)
+    paired: bool = True
 
     @property
     def live(self) -> bool:
@@ -58,6 +61,8 @@ class RunView:
         asked = self.info.asked
         n = int(rows["n_steps"].sum())
         steps = f"{n} {'step' if n == 1 else 'steps'} measured, {rows['n_failed'].sum()} failed"
+        if toggled := int(is_toggled(sent(self.info, self.steps)).sum()):
+            steps += f", {toggled} more after a toggle"
         what = recordings_in_words(asked) or asked.get("task") or self.info.experiment
         under = ", ".join(self.arms or [arm.label for arm in ARMS if (self.steps["arm"] == arm.label).any()])
         return f"{what} under {under}: {steps}" if under else f"{what}: {steps}"
@@ -68,13 +73,13 @@ class RunView:
 
     @cached_property
     def _table(self) -> pd.DataFrame:
-        return arms_of_part(self.info, parts(self.info, self.steps, self.chunks)[0])
+        return arms_of_part(parts(self.info, self.steps, self.chunks)[0], self.paired)
 
 
-def arms_of_part(info: RunInfo, part: Part) -> pd.DataFrame:
-    """The arm table of a part; without ratios where live agents sent requests of their own, of which none pair."""
+def arms_of_part(part: Part, paired: bool) -> pd.DataFrame:
+    """The arm table of a part; without ratios where no two arms sent the same requests (`own_ways`)."""
     table = arm_table(part.steps, part.chunks)
-    return table.assign(ratio_to_base=np.nan, n_pairs=0) if info.asked.get("task") else table
+    return table if paired else table.assign(ratio_to_base=np.nan, n_pairs=0)
 
 
 def view(run: Run) -> RunView:
@@ -95,6 +100,7 @@ def view_of(info: RunInfo, events: Events, steps: pd.DataFrame, chunks: pd.DataF
         refused={arm: said for arm, said in words.items() if arm not in died},
         died={arm: said for arm, said in words.items() if arm in died},
         log_tail={arm: list(event.get("log_tail", ())) for arm, event in lost.items()},
+        paired=same_requests(info, events),
     )
 
 

@@ -36,7 +36,7 @@ def cost_info(costs: pd.DataFrame, price: str, condition: str = "", cache: str =
     """From the cost table (columns of labkit.analysis.cost.CostRow): one price, one condition, one cache state."""
     same = (costs["price"] == price) & (costs["condition"] == condition) & (costs["cache"] == cache)
     rows: dict[str, Any] = {str(row["arm"]): row for row in costs[same].to_dict("records")}
-    bars = tuple(_bar(rows[arm]) for arm in arm_order(rows))
+    bars = tuple(_bar(rows[arm]) for arm in arm_order(rows) if not missing(rows[arm]["usd_per_task"]))
     return CostInfo(caption=_caption(price, bars, rows), bars=bars)
 
 

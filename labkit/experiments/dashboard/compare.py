@@ -60,7 +60,8 @@ class Scope:
 def scope(run: Opened) -> Scope:
     """What of this run can be compared."""
     counted = run.counted
-    found = tuple(_passes(counted)) if _same_requests(run) else ()
+    done = is_finished(counted)
+    found = tuple(_passes(counted)) if run.paired and done.any() else ()
     arms = tuple(arm_order(counted["arm"]))
     kind = _kind(run, counted, found)
     return Scope(
@@ -70,7 +71,7 @@ def scope(run: Opened) -> Scope:
         kind=kind,
         arms=arms,
         n=len(counted),
-        n_failed=int((~is_finished(counted)).sum()),
+        n_failed=int((~done).sum()),
         passes=found,
         conditions=() if found else tuple(_conditions(counted)),
         others=tuple(drafters(counted)) if kind == "drafters" else (),
@@ -97,21 +98,13 @@ def _conditions(counted: pd.DataFrame) -> list[str]:
 
 
 def _kind(run: Opened, counted: pd.DataFrame, found: tuple[Passes, ...]) -> Kind:
-    if counted.empty:
+    if not is_finished(counted).any():
         return "nothing"
-    if not _same_requests(run):
-        return "load" if _told(run, "window") else "agents"
+    if run.own_ways:
+        return run.own_ways
     if found:
         return "layers"
     return "drafters" if counted["condition"].str.startswith("method=").any() else "one arm"
-
-
-def _same_requests(run: Opened) -> bool:
-    return not (_told(run, "window") or _told(run, "outcome"))
-
-
-def _told(run: Opened, kind: str) -> bool:
-    return any(event["type"] == kind for event in run.events)
 
 
 def _passes(counted: pd.DataFrame) -> Iterator[Passes]:

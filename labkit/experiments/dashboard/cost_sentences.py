@@ -8,11 +8,13 @@ from labkit.analysis.cost import CostRow
 from labkit.analysis.format import usd
 from labkit.core.arms import BASE
 
-_UNCHECKED = "What a solved task costs cannot be said: a replay sends recorded requests, so nobody checked."
+_CANNOT = "What a solved task costs cannot be said"
+_UNCHECKED = f"{_CANNOT}: a replay sends recorded requests, so nobody checked."
+_UNJUDGED = f"{_CANNOT}: not every attempt of its agents was judged."
 
 
-def sentence(rows: Sequence[CostRow]) -> str:
-    """`rows`: one for each arm of one load, in the lab's order. Empty without any.
+def sentence(rows: Sequence[CostRow], live: bool = False) -> str:
+    """`rows`: one for each arm of one load, in the lab's order. Empty without any. `live`: agents decided its steps.
 
     `A solved task costs $0.0012 under prefix+spec (5 of 6 solved) against $0.0031 under base (6 of 6).`
     """
@@ -20,7 +22,7 @@ def sentence(rows: Sequence[CostRow]) -> str:
         return ""
     known = [row for row in rows if row.n_solved is not None]
     if not known:
-        return f"{_UNCHECKED} {_per_task(rows)}{_uneven(rows)}"
+        return f"{_UNJUDGED if live else _UNCHECKED} {_per_task(rows)}{'' if live else _uneven(rows)}"
     paid = sorted((row for row in known if row.usd_per_solved is not None), key=lambda row: row.usd_per_solved or 0.0)
     if not paid:
         return _nobody(known)
@@ -45,7 +47,10 @@ def _nobody(rows: Sequence[CostRow]) -> str:
 
 
 def _per_task(rows: Sequence[CostRow]) -> str:
-    best, *rest = sorted(rows, key=lambda row: row.usd_per_task)
+    known = [row for row in rows if row.usd_per_task is not None]
+    if not known:
+        return "What a task run costs is not known: no step told when it ended."
+    best, *rest = sorted(known, key=lambda row: row.usd_per_task or 0.0)
     against = next((row for row in rest if row.arm == BASE.label), rest[-1] if rest else None)
     versus = f" against {_task(against)}" if against else ""
     return f"A task run costs {_task(best)}{versus}."

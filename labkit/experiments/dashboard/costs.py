@@ -14,7 +14,8 @@ from labkit.analysis.format import DASH, joules, missing, seconds, usd
 from labkit.analysis.recost import RateRow, recost
 from labkit.core.paths import data_dir
 from labkit.core.prices import Price
-from labkit.experiments.cost_words import remarks
+from labkit.experiments.compared import of_whole_laps
+from labkit.experiments.cost_words import remarks, toggled
 from labkit.experiments.dashboard.cost_sentences import sentence
 from labkit.experiments.dashboard.opened import Opened
 from labkit.experiments.dashboard.prices import NO_EDIT, Edits, an_hour, priced, resting_on
@@ -37,6 +38,10 @@ MEANINGS = (
 )  # fmt: skip
 NOBODY = "A script decided every step and no engine worked, so there is nothing that a machine would be paid for."
 NOTHING = "No step has finished yet, so there is nothing to pay for."
+FAILED = (
+    "No step got an answer, so nothing can be said of what an answer costs. The engine's last words are on the Engines "
+    "page; ask again on the Live page."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,18 +77,19 @@ class Costed:
 def costed(opened: Opened, price: str, edits: Edits = NO_EDIT) -> Costed:
     """Raises UnknownName for the price, BadInput for an edit that is no possible value."""
     at = priced(price, edits)
-    table = _table(opened, at)
+    steps, cut = of_whole_laps(opened.info, opened.steps)
+    table = _table(opened, steps, at)
     of_engines = table[table["arm"].isin(arm_order(table["arm"]))]
     profile = str(opened.info.asked.get("profile", ""))
-    said = remarks(of_engines, opened.events, (), profile) if len(of_engines) else ()
+    said = remarks(of_engines, opened.info, opened.events, (), cut) if len(of_engines) else ()
     return Costed(
         price=at.name,
         an_hour=an_hour(at),
         resting_on=resting_on(at),
-        empty="" if len(of_engines) else NOBODY if len(table) else NOTHING,
+        empty=_empty(table, of_engines, cut),
         elsewhere=_elsewhere(at, profile),
         verdict=verdict(opened),
-        views=_views(of_engines, at),
+        views=_views(of_engines, at, opened.own_ways == "agents"),
         remarks=tuple(said),
     )
 
@@ -99,15 +105,21 @@ def _elsewhere(price: Price, profile: str) -> str:
     return f"Measured on {profile or 'another machine'}: {price.about} would take other times. Read it as a conversion."
 
 
-def _table(opened: Opened, price: Price) -> pd.DataFrame:
-    steps = opened.counted
+def _empty(table: pd.DataFrame, of_engines: pd.DataFrame, cut: int) -> str:
+    """Why there is nothing to show; empty where there is something."""
+    if len(of_engines):
+        return "" if (of_engines["n_failed"] < of_engines["n_steps"]).any() else FAILED
+    return NOBODY if len(table) else toggled(cut) if cut else NOTHING
+
+
+def _table(opened: Opened, steps: pd.DataFrame, price: Price) -> pd.DataFrame:
     return cost_table(steps, {price.name: price}, group_joules(opened.samples, steps), solved_tasks(opened.run))
 
 
-def _views(table: pd.DataFrame, price: Price) -> tuple[CostsView, ...]:
+def _views(table: pd.DataFrame, price: Price, live: bool) -> tuple[CostsView, ...]:
     claims = recost(published(), {price.name: price})
     states = {(str(row.condition), str(row.cache)) for row in table[["condition", "cache"]].itertuples()}
-    return tuple(_view(table, claims, price, *state) for state in sorted(states, key=_place))
+    return tuple(_view(table, claims, price, live, *state) for state in sorted(states, key=_place))
 
 
 def _place(state: tuple[str, str]) -> tuple[str, int, str]:
@@ -117,13 +129,13 @@ def _place(state: tuple[str, str]) -> tuple[str, int, str]:
     return name, int(count) if count.isdecimal() else 0, f"{condition} {cache}"
 
 
-def _view(table: pd.DataFrame, claims: pd.DataFrame, price: Price, condition: str, cache: str) -> CostsView:
+def _view(table: pd.DataFrame, claims: pd.DataFrame, price: Price, live: bool, condition: str, cache: str) -> CostsView:
     mine = table[(table["condition"] == condition) & (table["cache"] == cache)]
     rows = _in_order(mine.to_dict("records"))
     return CostsView(
         condition=condition,
         cache=cache,
-        sentence=sentence(rows),
+        sentence=sentence(rows, live),
         cells=tuple(map(_cells, rows)),
         per_task=cost_info(mine, price.name, condition, cache),
         per_million={tokens: per_million_info(mine, claims, tokens, price.name) for tokens in MEASURES},

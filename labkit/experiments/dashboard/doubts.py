@@ -11,9 +11,9 @@ from labkit.analysis.format import plain
 from labkit.analysis.starts import starts_of
 from labkit.analysis.tables import is_finished
 from labkit.core.arms import ARMS, arm_named
-from labkit.core.conditions import toggled_from
 from labkit.experiments.bystanders import MANY_CORES
 from labkit.experiments.cold import evidence
+from labkit.experiments.compared import is_toggled
 from labkit.experiments.dashboard.opened import Opened
 from labkit.experiments.order import order_seed
 from labkit.experiments.report.english import capital, counted, listed
@@ -117,7 +117,7 @@ def _failed(run: Opened) -> Iterator[Doubt]:
 
 
 def _toggled(run: Opened) -> Iterator[Doubt]:
-    n = sum(bool(toggled_from(str(condition))) for condition in run.counted["condition"])
+    n = int(is_toggled(run.sent).sum())
     if n:
         yield Doubt(words=f"{counted(n, 'step')} followed a toggle in mid-run and are compared with nothing.")
 

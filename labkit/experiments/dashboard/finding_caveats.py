@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from labkit.analysis.format import percent
 from labkit.analysis.tables import is_finished
-from labkit.core.conditions import toggled_from
 from labkit.experiments.bystanders import MANY_CORES
+from labkit.experiments.compared import is_toggled
 from labkit.experiments.dashboard.opened import Opened
 from labkit.experiments.dashboard.pairs import Pairs
-from labkit.experiments.dashboard.two_arms import cold_steps
+from labkit.experiments.dashboard.two_arms import cold_sent
 
 _DIFFERS = 0.05
 
@@ -16,13 +16,13 @@ _DIFFERS = 0.05
 def caveats(opened: Opened, pairs: Pairs, beside: Opened | None = None) -> tuple[str, ...]:
     """Of this run's arm and of what it is set against."""
     found = [_laps(pairs)] if pairs.n else []
-    found += [_tokens(pairs), _failed(opened, pairs), _toggled(opened), _unsplit(pairs), _busy(opened, pairs)]
+    found += [_tokens(pairs), _failed(opened, pairs, beside), toggled(opened), _unsplit(pairs), _busy(opened, pairs)]
     return tuple(filter(None, [*found, _across(opened, beside)]))
 
 
 def _laps(pairs: Pairs) -> str:
     if pairs.laps <= 1:
-        return "One pass: a first look, no interval."
+        return "One pass has no interval: more laps would tell whether it holds."
     return f"{pairs.laps} passes: the Compare page says with which interval."
 
 
@@ -35,20 +35,29 @@ def _tokens(pairs: Pairs) -> str:
     return f"{pairs.arm} wrote {percent(abs(new / old - 1))} {more} tokens than {pairs.against} in these steps."
 
 
-def _failed(opened: Opened, pairs: Pairs) -> str:
-    rows = cold_steps(opened)
-    failed = rows[~is_finished(rows)]["arm"].value_counts()
-    said = [f"{failed[arm]} under {arm}" for arm in (pairs.against, pairs.arm) if arm in failed]
-    return f"Failed, and in no pair: {_and(said)}." if said else ""
+def _failed(opened: Opened, pairs: Pairs, beside: Opened | None) -> str:
+    """Of either side, in the run that it is of."""
+    there = failed_under(beside or opened, pairs.against)
+    where = " in the run beside" if beside is not None else ""
+    said = [f"{there} under {pairs.against}{where}"] if there else []
+    here = failed_under(opened, pairs.arm)
+    said += [f"{here} under {pairs.arm}"] if here else []
+    return f"Failed, and in no pair: {' and '.join(said)}." if said else ""
 
 
-def _toggled(opened: Opened) -> str:
-    rows = cold_steps(opened)
-    n = sum(bool(toggled_from(str(condition))) for condition in rows["condition"])
+def failed_under(of: Opened, arm: str) -> int:
+    """Steps of this arm without a whole answer."""
+    rows = cold_sent(of)
+    return int((~is_finished(rows) & (rows["arm"] == arm)).sum())
+
+
+def toggled(opened: Opened) -> str:
+    """How many steps followed a toggle, and where they are."""
+    n = int(is_toggled(cold_sent(opened)).sum())
     if not n:
         return ""
     were = "1 step was" if n == 1 else f"{n} steps were"
-    return f"{were} served by another arm than planned, after a toggle: seen in the lanes, counted in no pair."
+    return f"{were} served by another arm than planned, after a toggle: seen in the lanes, counted in no pair or sum."
 
 
 def _unsplit(pairs: Pairs) -> str:
@@ -76,7 +85,3 @@ def _across(opened: Opened, beside: Opened | None) -> str:
     if opened.info.fingerprint.get("git") != beside.info.fingerprint.get("git"):
         return "Two runs, of two states of the code: the Compare page says what differs."
     return "Two runs, one after the other: what changed on the machine between them is in the ratio."
-
-
-def _and(words: list[str]) -> str:
-    return " and ".join(words)

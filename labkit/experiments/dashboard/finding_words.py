@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import pandas as pd
+
 from labkit.analysis.effect_words import SAME
 from labkit.analysis.format import percent, plain, seconds, seconds_alike, times
 from labkit.core.arms import ARMS, LAYERS, Layer, arm_named
@@ -14,6 +16,7 @@ _NAMES: dict[Layer, str] = {
     "pd_split": "the prefill/decode split",
     "speculation": "speculation",
 }
+_ERROR_CHARS = 120
 _LABELS = frozenset(arm.label for arm in ARMS)
 
 
@@ -52,6 +55,20 @@ def headline(pairs: Pairs) -> str:
         return f"{subject(pairs)} left the time of {these} about the same {took}."
     word, factor = ("faster", pairs.ratio) if pairs.ratio > 1 else ("slower", 1 / pairs.ratio)
     return f"{subject(pairs)} made {these} {times(factor)} {word} {took}."
+
+
+def no_answer(steps: pd.DataFrame) -> str:
+    """Of a run that ended without a whole answer: why, and what to do."""
+    n = "The only step" if len(steps) == 1 else f"None of the {len(steps)} steps"
+    got = "got no answer" if len(steps) == 1 else "got an answer"
+    told = steps["error"].dropna()
+    why = f" ({_short(str(told.iloc[0]))})" if len(told) else ""
+    return f"{n} {got}{why}. The engine's last words are on the Engines page; press Run to ask again."
+
+
+def _short(text: str) -> str:
+    line = next(iter(text.splitlines()), "")
+    return line if len(line) <= _ERROR_CHARS else f"{line[:_ERROR_CHARS]}..."
 
 
 def evidence(pairs: Pairs) -> tuple[str, ...]:

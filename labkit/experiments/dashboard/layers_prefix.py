@@ -81,7 +81,7 @@ def prefix_section(opened: Opened, arm: str, cache: str, condition: str | None) 
         saved=twin_lines_info(pairs, arm, twin, "prefill"),
         losses=lost,
         unpaired=Unpaired(words=why, command=command_for(opened, (twin, arm))) if why else None,
-        notes=notes_on(steps, arm),
+        notes=notes_on(opened, steps, arm),
     )
 
 

@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from labkit.analysis.concurrency import windows
 from labkit.analysis.tables import STEP_KEY, is_finished
 from labkit.core.arms import LAYERS, Arm, Layer, arm_named
-from labkit.core.conditions import agents_of, is_reference, method_of, steps_of, toggled_from
+from labkit.core.conditions import agents_of, is_reference, method_of, steps_of
 from labkit.core.records import Cache
 from labkit.experiments.catalogue import EXPERIMENTS
+from labkit.experiments.compared import is_toggled
 from labkit.experiments.dashboard.opened import Opened
-from labkit.experiments.report.english import counted, listed, sentence
+from labkit.experiments.report.english import capital, counted, listed, sentence
 from labkit.experiments.report.material import drawable
 from labkit.experiments.words import asked_in_words
 from labkit.plots.theme import arm_order
@@ -108,13 +108,15 @@ def why_unpaired(opened: Opened, steps: pd.DataFrame, arm: str, twin: str) -> st
     """Why this arm has no pairs with its twin in this run; empty where it has some."""
     if not (steps["arm"] == twin).any():
         return f"{twin} was not measured in this run, so nothing says what {arm} would have taken without the layer."
-    asked = opened.info.asked
-    decided = asked.get("task") and not asked.get("recording")
-    if decided or any(event["type"] == "outcome" for event in opened.events):
-        return "Live agents decided what to send, so no two arms have the same requests: nothing is paired."
-    if len(windows(opened.events)):
-        return "Under load each agent takes what comes, so no two arms have the same requests: nothing is paired."
+    if opened.own_ways:
+        return _OWN_WAYS[opened.own_ways]
     return "" if len(matched(steps, arm, twin)) else f"No step finished both under {arm} and under {twin}."
+
+
+_OWN_WAYS = {
+    "agents": "Live agents decided what to send, so no two arms have the same requests: nothing is paired.",
+    "load": "Under load each agent takes what comes, so no two arms have the same requests: nothing is paired.",
+}
 
 
 def condition_words(condition: str) -> str:
@@ -128,17 +130,21 @@ def condition_words(condition: str) -> str:
     return "no drafter" if is_reference(condition) else condition or "as planned"
 
 
-def notes_on(steps: pd.DataFrame, arm: str) -> tuple[str, ...]:
-    """What a reader of this arm's numbers should know: steps that failed, and steps that were toggled to it."""
+def notes_on(opened: Opened, steps: pd.DataFrame, arm: str) -> tuple[str, ...]:
+    """What a reader of this arm's numbers should know: `steps` that failed, and the run's that followed a toggle."""
     mine = steps[steps["arm"] == arm]
     n_failed = int((~is_finished(mine)).sum())
-    n_toggled = int(mine["condition"].map(toggled_from).astype(bool).sum())
+    n_toggled = _toggled(opened, arm)
     said = []
     if n_failed:
         said.append(f"{n_failed} of {counted(len(mine), 'step')} under {arm} failed: in no time and no share.")
     if n_toggled:
-        said.append(f"{counted(n_toggled, 'step')} came under {arm} by a toggle: in its shares, in no pair.")
+        said.append(f"{counted(n_toggled, 'step')} came under {arm} by a toggle: in no share and in no pair.")
     return tuple(said)
+
+
+def _toggled(opened: Opened, arm: str) -> int:
+    return int((is_toggled(opened.sent) & (opened.sent["arm"] == arm)).sum())
 
 
 def _missing(opened: Opened, steps: pd.DataFrame, layer: Layer) -> str:
@@ -147,6 +153,10 @@ def _missing(opened: Opened, steps: pd.DataFrame, layer: Layer) -> str:
         return sentence(f"No step of this run counts in an arm of the lab{end}")
     refused = {arm: words for arm, words in opened.view.refused.items() if layer in _layers(arm)}
     lost = "".join(f" {arm} was refused: {words}" for arm, words in refused.items())
+    toggled = {arm: _toggled(opened, arm) for arm in arm_order(opened.sent["arm"]) if layer in arm_named(arm).layers}
+    if toggled:
+        came = listed([f"{counted(n, 'step')} under {arm}" for arm, n in toggled.items()])
+        return f"{capital(NAMES[layer])} came on by a toggle alone: {came}, in no sum and in no pair.{lost}"
     return f"No arm of this run had {NAMES[layer]} on: it measured {listed(arm_order(steps['arm']))}.{lost}"
 
 

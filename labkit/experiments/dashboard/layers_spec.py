@@ -81,7 +81,7 @@ def spec_section(opened: Opened, arm: str, cache: str, condition: str | None) ->
         gain_by_kind=drafters_info(table, "gain", "kind", arm),
         costs=costs,
         unpaired=unpaired,
-        notes=notes_on(steps, arm),
+        notes=notes_on(opened, steps, arm),
     )
 
 

@@ -21,7 +21,8 @@ def no_layers(scope: Scope, doubts: Sequence[Doubt] = ()) -> Meaning:
 def _nothing(scope: Scope, doubts: tuple[Doubt, ...]) -> Meaning:
     if scope.state == "running":
         return Meaning(finding="Nothing was measured yet.", caution="The first answers take a moment.", doubts=doubts)
-    why = next(iter(scope.note.splitlines()), "").rstrip(".")
+    failed = f"{counted(scope.n, 'request')} failed, and none got an answer" if scope.n else ""
+    why = next(iter(scope.note.splitlines()), "").rstrip(".") or failed
     ended = f"The run is {scope.state}: {why}. " if why else ""
     return Meaning(
         finding="Nothing was measured in this run, so it answers nothing.",

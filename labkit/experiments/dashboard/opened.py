@@ -9,9 +9,10 @@ import pandas as pd
 import pyarrow as pa
 
 from labkit.analysis.latency import Spread, itl_by_step, itl_spreads
-from labkit.analysis.tables import measured
+from labkit.analysis.tables import is_finished, measured
 from labkit.core.records import RunInfo
-from labkit.experiments.compared import Part, compared, parts
+from labkit.experiments.compared import Part, compared, parts, sent
+from labkit.experiments.own_ways import OwnWays, own_ways
 from labkit.experiments.view import RunView, arms_of_part, view_of
 from labkit.store.following import Following, Snapshot, happened
 from labkit.store.runs import Run
@@ -74,8 +75,18 @@ class Opened:
 
     @cached_property
     def counted(self) -> pd.DataFrame:
-        """The steps that count: no warm-up, no drift block; cold and warm passes."""
+        """The steps that count: no warm-up, no drift block, none after a toggle; cold and warm passes."""
         return compared(self.info, self.steps)
+
+    @cached_property
+    def sent(self) -> pd.DataFrame:
+        """What happened: the steps that count, and those after a toggle."""
+        return sent(self.info, self.steps)
+
+    @cached_property
+    def answered(self) -> bool:
+        """Whether any step got a whole answer."""
+        return bool(is_finished(self.sent).any())
 
     @cached_property
     def parts(self) -> list[Part]:
@@ -83,9 +94,19 @@ class Opened:
         return parts(self.info, self.steps, self.chunks)
 
     @cached_property
+    def own_ways(self) -> OwnWays:
+        """Who of this run sends what no other arm sends."""
+        return own_ways(self.info, self.events)
+
+    @property
+    def paired(self) -> bool:
+        """Whether the run's arms sent the same requests, so that their steps are pairs."""
+        return not self.own_ways
+
+    @cached_property
     def arm_tables(self) -> list[pd.DataFrame]:
         """`arm_table` of each of `parts`, in their order; columns as ArmRow declares them."""
-        return [arms_of_part(self.info, part) for part in self.parts]
+        return [arms_of_part(part, self.paired) for part in self.parts]
 
     @property
     def arm_table(self) -> pd.DataFrame:

@@ -24,7 +24,11 @@ def drafters(steps: pd.DataFrame) -> Iterator[Subject]:
 
 def solved_in_words(info: RunInfo, events: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """`prefix solved 3 of 5 attempts`, for each arm whose attempts were judged."""
-    judged = [event for event in events if event["type"] == "outcome" and event.get("reached") is not None]
-    table = outcomes(judged, str(info.asked.get("arm", "")), str(info.asked.get("task", "")))
-    for row in records(solved(table)):
+    for row in records(attempts(info, events)):
         yield f"{row['arm'] or 'a script'} solved {row['n_solved']} of {counted(row['n_attempts'], 'attempt')}"
+
+
+def attempts(info: RunInfo, events: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """What was judged, one row per arm; columns as labkit.analysis.outcomes.SolvedRow declares them."""
+    judged = [event for event in events if event["type"] == "outcome" and event.get("reached") is not None]
+    return solved(outcomes(judged, str(info.asked.get("arm", "")), str(info.asked.get("task", ""))))

@@ -1,7 +1,8 @@
 """Which two arms a live view sets against each other, and over which steps: the newest arm, and the one before it.
 
 Where most of the newest arm's steps have a partner in the other arm (the same request in the same lap), both are over
-these partners alone. Else, as after a toggle in the middle of a lap, each is over its own last steps, and says so.
+these partners alone. Else, as after a toggle in the middle of a lap or where agents decide what to send, each is over
+its own last steps, and says so.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from labkit.analysis.tables import STEP_KEY
-from labkit.experiments.compared import parts
+from labkit.experiments.compared import is_toggled
 from labkit.experiments.dashboard.opened import Opened
 
 LAST = 30
@@ -54,7 +55,7 @@ def two_arms(opened: Opened, beside: Opened | None = None, last: int = LAST) -> 
 
     `beside`: the run that this one repeats; its newest arm is the one before, where this run has one arm alone.
     """
-    rows = cold_steps(opened)
+    rows = cold_sent(opened)
     if not len(rows):
         return None
     arm = str(rows["arm"].iloc[-1])
@@ -65,19 +66,27 @@ def two_arms(opened: Opened, beside: Opened | None = None, last: int = LAST) -> 
     return _together(now, before, last)
 
 
-def cold_steps(opened: Opened) -> pd.DataFrame:
-    """Steps that count, in the order of their sends: cold ones, or the only ones, where a run has no two states.
+def cold_sent(opened: Opened) -> pd.DataFrame:
+    """What happened, toggled steps too, in the order of the sends: cold steps, or the only ones without two states.
 
-    A warm pass finds everything in the cache and would be a third kind of arm. Chunks are not looked at.
+    A warm pass finds everything in the cache and would be a third kind of arm.
     """
-    return parts(opened.info, opened.steps, opened.steps.iloc[:0])[0].steps.sort_values("t_send", kind="stable")
+    rows = opened.sent
+    cold = rows["cache"] == "cold"
+    return (rows[cold] if cold.any() else rows).sort_values("t_send", kind="stable")
+
+
+def cold_steps(opened: Opened) -> pd.DataFrame:
+    """Of these the steps that count: none that followed a toggle."""
+    rows = cold_sent(opened)
+    return rows[~is_toggled(rows)]
 
 
 def _before(opened: Opened, others: pd.DataFrame, beside: Opened | None) -> Side | None:
     if len(others):
         arm = str(others["arm"].iloc[-1])
         return Side(arm=arm, run=opened, steps=others[others["arm"] == arm])
-    rows = cold_steps(beside) if beside is not None else others
+    rows = cold_sent(beside) if beside is not None else others
     if beside is None or not len(rows):
         return None
     arm = str(rows["arm"].iloc[-1])
@@ -87,8 +96,8 @@ def _before(opened: Opened, others: pd.DataFrame, beside: Opened | None) -> Side
 def _together(now: Side, before: Side, last: int) -> TwoArms:
     newest = _cut(now, last)
     theirs = _index(before.steps)
-    partners = _index(newest.steps).isin(theirs)
-    if 2 * partners.sum() < len(newest.steps):
+    partners = _index(newest.steps).isin(theirs) & ~is_toggled(newest.steps)
+    if not (now.run.paired and before.run.paired) or 2 * partners.sum() < len(newest.steps):
         return TwoArms(now=newest, before=_cut(before, last), paired=False)
     mine = newest.steps[partners]
     same = before.steps[theirs.isin(_index(mine))]

@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 
-from labkit.analysis.arms import arm_table, in_order
+from labkit.analysis.arms import in_order
 from labkit.analysis.client_bound import ClientVerdict, client_bound
 from labkit.analysis.concurrency import windows
 from labkit.analysis.drift import DriftRow, drift
@@ -21,7 +20,8 @@ from labkit.core.prices import Price
 from labkit.core.records import Cache
 from labkit.experiments.cold import ColdEvidence, evidence
 from labkit.experiments.compared import Part, compared, parts
-from labkit.experiments.view import RunView, view
+from labkit.experiments.own_ways import same_requests
+from labkit.experiments.view import RunView, arms_of_part, view
 from labkit.plots.theme import arm_order
 from labkit.store.runs import Run
 
@@ -93,13 +93,12 @@ class Material:
 
     def arm_table(self, part: Part) -> pd.DataFrame:
         """The arm table of a part; without ratios where no two arms sent the same requests."""
-        table = arm_table(part.steps, part.chunks)
-        return table if self.paired else table.assign(ratio_to_base=np.nan, n_pairs=0)
+        return arms_of_part(part, self.paired)
 
     @cached_property
     def paired(self) -> bool:
         """Whether arms sent the same requests: not under load, where agents take what comes, nor do live agents."""
-        return not (len(self.windows) or any(self.told("outcome")))
+        return same_requests(self.info, self.events)
 
     @cached_property
     def n_finished(self) -> int:

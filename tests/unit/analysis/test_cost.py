@@ -143,3 +143,16 @@ def test_published_rates_get_a_price() -> None:
     )
     assert table.loc[1, ["usd_per_request", "usd_per_good", "usd_per_m_generated"]].isna().all()
     assert table["missing"].tolist() == ["", "requests_per_s, good_share, generated_tokens"]
+
+
+def test_a_toggled_attempt_is_not_priced_with_the_verdict_of_another() -> None:
+    """Agent a0 toggled to prefix in a lap of base; prefix's own lap of the same number was solved."""
+    solved = pd.DataFrame([("prefix", "count", "a0", 0, True)], columns=["arm", "task", "agent", "repeat", "solved"])
+    own, toggled = rows(*steps("prefix"), *steps("prefix", condition="toggled from base"), solved=solved)
+    assert (own["condition"], own["n_solved"]) == ("", 1)
+    assert (toggled["n_solved"], toggled["usd_per_solved"]) == (None, None)
+
+
+def test_steps_of_which_none_told_its_end_have_no_cost() -> None:
+    (row,) = rows(a_step(t_end=None, error="refused"))
+    assert (row["seconds"], row["usd_per_task"]) == (0.0, None)

@@ -12,7 +12,8 @@ from labkit.analysis.format import DASH, missing, seconds, usd
 from labkit.analysis.format import joules as in_joules
 from labkit.analysis.hourly import hourly
 from labkit.core.prices import Figure, Price
-from labkit.experiments.compared import Part
+from labkit.experiments.compared import Part, of_whole_laps
+from labkit.experiments.cost_words import toggled
 from labkit.experiments.report.blocks import Block, Grid, Heading, Words, drawn
 from labkit.experiments.report.english import records
 from labkit.experiments.report.material import Material
@@ -55,9 +56,13 @@ def cost(material: Material) -> tuple[Block, ...]:
     """For each price that was asked for: the table, and every figure that it rests on."""
     if not material.prices or not len(material.measured):
         return ()
-    table = cost_table(material.measured, material.prices, material.joules, solved_tasks(material.run))
+    steps, cut = of_whole_laps(material.info, material.steps)
+    left_out = [Words(toggled(cut))] if cut else []
+    if not len(steps):
+        return Heading("Cost"), *left_out
+    table = cost_table(steps, material.prices, material.joules, solved_tasks(material.run))
     rows = records(table)
-    blocks: list[Block] = [Heading("Cost")]
+    blocks: list[Block] = [Heading("Cost"), *left_out]
     for price in material.prices.values():
         cells = tuple(_cost(row) for row in rows if row["price"] == price.name)
         caption = f"{price.name}: {price.about}; {usd(hourly(price).total)} an hour of work"

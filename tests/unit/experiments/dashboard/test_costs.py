@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 from load_folders import judged, under_load
 from run_folders import ended, started
-from synthetic import step, steps
+from synthetic import failed, step, steps
 
 from labkit.analysis.format import usd
+from labkit.core.conditions import of_toggled
 from labkit.core.errors import BadInput, UnknownName
-from labkit.experiments.dashboard.costs import COLUMNS, NOBODY, NOTHING, Costed, costed
+from labkit.experiments.dashboard.costs import COLUMNS, FAILED, NOBODY, NOTHING, Costed, costed
 from labkit.experiments.dashboard.opened import Opened
 from labkit.experiments.dashboard.prices import an_hour, choices, inputs, known_edits, priced, resting_on
 from labkit.store.runs import RunStore
@@ -137,3 +138,44 @@ def test_before_a_step_is_over_there_is_nothing_to_pay_for():
     with started(["base"]) as writer:
         found = cost_of(writer.id)
     assert (found.empty, found.views, found.remarks) == (NOTHING, (), ())
+
+
+def toggled_lap(repeat: int) -> list:
+    """A lap of base of four steps, from whose third step on prefix served."""
+    return [*(step("base", turn, repeat=repeat, t=100.0 * repeat + 5 * turn) for turn in (1, 2)),
+            *(step("prefix", turn, repeat=repeat, t=100.0 * repeat + 5 * turn, condition=of_toggled("base"))
+              for turn in (3, 4))]  # fmt: skip
+
+
+def test_a_lap_that_a_toggle_cut_short_is_no_task_run():
+    whole = [
+        step(arm, turn, t=at + 5.0 * turn) for arm, at in (("base", 0.0), ("prefix", 50.0)) for turn in range(1, 5)
+    ]
+    found, plain = cost_of(ended([*whole, *toggled_lap(1)])), cost_of(ended(whole))
+    assert found.views == plain.views
+    assert "1 lap that a toggle cut short: no whole task run of any arm, and so in no cost." in found.remarks
+    assert not any("toggle" in said for said in plain.remarks)
+
+
+def test_a_run_of_nothing_but_toggled_laps_says_so():
+    found = cost_of(ended([*toggled_lap(0), *toggled_lap(1)]))
+    assert (found.empty.split(":")[0], found.views) == ("2 laps that a toggle cut short", ())
+
+
+def test_live_agents_are_not_called_a_replay():
+    found = cost_of(ended(steps(("base", "prefix")), recording=None, task="t1"))
+    words = " ".join([found.views[0].sentence, *found.remarks])
+    assert "not every attempt of its agents was judged" in words
+    assert "replay" not in words
+
+
+def test_a_run_without_an_answer_costs_nothing_that_could_be_said():
+    found = cost_of(ended([failed("base", 1), failed("base", 2)], "failed"))
+    assert found.empty == FAILED
+
+
+def test_an_arm_that_told_no_end_has_a_dash_and_no_bar():
+    found = cost_of(ended([*steps(("base",)), failed("prefix", 1)]))
+    assert cell(found, "prefix", "per task run") == "–"
+    assert [bar.arm for bar in found.views[0].per_task.bars] == ["base"]
+    assert "under prefix" not in found.views[0].sentence

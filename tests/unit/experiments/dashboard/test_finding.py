@@ -9,6 +9,7 @@ from synthetic import failed, step, steps
 
 from labkit.core.conditions import of_toggled
 from labkit.experiments.dashboard.finding import findings
+from labkit.experiments.dashboard.layers_gain import twin_gain
 from labkit.experiments.dashboard.opened import Opened
 from labkit.store.runs import RunStore
 
@@ -41,12 +42,14 @@ def test_prefix_caching_in_one_sentence_with_its_reasons():
     base = sum(0.4 + 0.2 * turn + 2 for turn in range(1, 7))
     prefix = base - sum((200 + 200 * turn) - (400 + 200 * turn) % 32 for turn in range(2, 7)) / 1000
     assert (
-        found.said == f"Prefix caching made these 6 steps {base / prefix:.2f}x faster ({base:.1f} s → {prefix:.1f} s)."
+        found.said
+        == f"Prefix caching made these 6 steps {base / prefix:.2f}x faster ({base:.1f} s → {prefix:.1f} s): a first "
+        "look, one pass."
     )
     assert found.ratio == pytest.approx(base / prefix)
     assert found.because[0].startswith("75 % of the prompt tokens came from the cache (at best 75 %)")
     assert found.because[1] == "First token after 212 ms in place of 1.10 s (median)."
-    assert found.but == ("One pass: a first look, no interval.", "The engine told no times of single requests: lanes "
+    assert found.but == ("One pass has no interval: more laps would tell whether it holds.", "The engine told no times of single requests: lanes "
                          "show what the client saw.")  # fmt: skip
     assert found.tone == "faster"
 
@@ -55,7 +58,10 @@ def test_the_cost_is_told_as_plainly_as_the_gain():
     slow = [a_step(arm=arm, turn=n, t_send=10.0 * n + at, t_end=10.0 * n + at + took, prefill_s=1.0, decode_s=1.0)
             for arm, at, took in (("base", 0.0, 2.0), ("pd", 100.0, 3.0)) for n in range(5)]  # fmt: skip
     [found] = findings(made(slow))
-    assert found.said == "The prefill/decode split made these 5 steps 1.50x slower (10.0 s → 15.0 s)."
+    assert (
+        found.said
+        == "The prefill/decode split made these 5 steps 1.50x slower (10.0 s → 15.0 s): a first look, one pass."
+    )
     assert found.tone == "slower"
 
 
@@ -63,12 +69,16 @@ def test_a_small_difference_is_called_none():
     alike = [a_step(arm=arm, turn=n, t_send=10.0 * n, t_end=10.0 * n + took)
              for arm, took in (("base", 2.0), ("spec", 1.95)) for n in range(5)]  # fmt: skip
     [found] = findings(made(alike))
-    assert found.said == "Speculation left the time of these 5 steps about the same (10.0 s → 9.75 s)."
+    assert (
+        found.said
+        == "Speculation left the time of these 5 steps about the same (10.0 s → 9.75 s): a first look, one pass."
+    )
     assert found.tone == "same"
 
 
 def test_few_steps_are_too_few_to_tell():
     [found] = findings(made(in_time(turns=2)))
+    assert found.said.endswith("): too few to tell.")
     assert "2 steps: too few to tell." in found.but
     assert found.tone == "unknown"
 
@@ -104,6 +114,74 @@ def test_toggled_steps_are_in_no_pair():
     assert any(said.startswith("1 step was served by another arm than planned") for said in found.but)
 
 
+def test_an_arm_that_was_only_toggled_to_is_named_and_compared_with_nothing():
+    toggled = [step("spec", turn, t=300.0 + turn, condition=of_toggled("prefix")) for turn in range(1, 7)]
+    found = findings(made([*in_time(), *toggled]))
+    assert [each.arm for each in found] == ["spec", "prefix"]
+    assert found[0].said.startswith("spec and base have finished no step in common yet")
+    assert found[1].n == 6
+    assert any(said.startswith("6 steps were served by another arm than planned") for said in found[1].but)
+
+
+def test_toggled_steps_of_two_runs_are_no_pairs():
+    """Both had a lap of base that was toggled, and so have conditions of one name."""
+
+    def rows(arm: str) -> list:
+        return [*in_time(("base",), 3), *(step(arm, turn, t=50.0 + turn, condition=of_toggled("base"))
+                                          for turn in range(4, 10))]  # fmt: skip
+
+    first, again = made(rows("prefix")), made(rows("spec"))
+    assert all(each.n == 0 for each in findings(again, first) if each.arm == "spec")
+
+
+OUTCOME = {"task": "t1", "stop_reason": "finished", "steps": 6, "agent": "a1", "repeat": 0}
+
+
+def outcome(arm: str, reached: bool, seconds: float, **more) -> tuple:
+    return "outcome", {**OUTCOME, "arm": arm, "reached": reached, "seconds": seconds, "attempt": 0, **more}
+
+
+@pytest.mark.parametrize("asked", [{"task": "t1"}, {"tasks": ["t1"]}])
+def test_live_agents_are_told_by_what_they_got_done_and_never_paired(asked):
+    """Turns of the same number are no pair: each agent decided itself what to send."""
+    told = [outcome("base", True, 30.0), outcome("prefix", False, 10.0), outcome("base", False, 9.0, toggled=True)]
+    [found] = findings(made(in_time(), events=told, recording=None, **asked))
+    assert found.said == (
+        "Each agent went its own way, so no two steps are a pair: base solved 1 of 1 attempt (30.0 s each) and "
+        "prefix solved 0 of 1 attempt (10.0 s each)."
+    )
+    assert (found.ratio, found.n, found.tone, found.because) == (None, 0, "unknown", ())
+    [early] = findings(made(in_time(), recording=None, **asked))
+    assert early.said == "Each agent went its own way, so no two steps are a pair, and no attempt has been judged yet."
+
+
+def test_two_runs_of_live_agents_are_told_side_by_side():
+    first = made(in_time(("base",)), events=[outcome("base", True, 30.0)], recording=None, task="t1")
+    again = made(in_time(("prefix",)), events=[outcome("prefix", True, 20.0)], recording=None, task="t1")
+    [found] = findings(again, first)
+    assert "prefix solved 1 of 1 attempt (20.0 s each) and base solved 1 of 1 attempt in the run beside" in found.said
+
+
+def test_under_load_no_arm_is_paired():
+    window = {"arm": "base", "condition": "agents=2", "repeat": 0, "agents": 2, "start": 0.0, "end": 9.0}
+    [found] = findings(made(in_time(), experiment="interference", events=[("window", window)]))
+    assert found.said.startswith("Under load each agent takes what comes, so no two steps are a pair")
+
+
+def test_what_failed_in_the_run_beside_is_said():
+    first = made([*in_time(("base",), 6)[:5], failed("base", 6)])
+    [found] = findings(made(in_time(("prefix",)), beside=first.id), first)
+    assert "Failed, and in no pair: 1 under base in the run beside." in found.but
+
+
+def test_a_run_without_an_answer_says_why_and_what_to_do():
+    [found] = findings(made([failed("base", 1), failed("base", 2)]))
+    assert found.said == (
+        "None of the 2 steps got an answer (HTTP 500). The engine's last words are on the Engines page; press Run to "
+        "ask again."
+    )
+
+
 def test_a_longer_answer_is_not_blamed_on_the_layer_in_silence():
     rows = [*in_time(("base",)), *(step("prefix", turn, t=100.0 + turn, completion_tokens=30) for turn in range(1, 7))]
     [found] = findings(made(rows))
@@ -117,10 +195,26 @@ def test_a_busy_machine_is_said_while_the_run_goes_on():
     assert not any("cores" in said for said in quiet.but)
 
 
-def test_laps_send_on_to_the_intervals():
-    [found] = findings(made(steps(("base", "prefix"), turns=3, repeats=3)))
+def test_laps_are_judged_in_the_first_line_with_the_words_of_every_page():
+    opened = made(steps(("base", "prefix"), turns=3, repeats=3))
+    [found] = findings(opened)
     assert found.n == 9
-    assert found.but[0] == "3 passes: the Compare page says with which interval."
+    gain = twin_gain("e2e_s", opened.steps, opened.chunks, "prefix", "base")
+    assert found.said.endswith(f"): {gain.head}, 3 passes.")
+    assert found.but[:2] == (
+        "Better, on this one task, exploring (outside the headline set, not corrected).",
+        "3 passes: the Compare page says with which interval.",
+    )
+    assert found.tone == "faster"
+
+
+def test_what_compare_calls_too_few_to_tell_is_not_said_flatly_here():
+    [found] = findings(made(steps(("base", "prefix"), turns=3, repeats=2)))
+    assert found.ratio is not None
+    assert found.ratio > 1.05
+    assert found.said.endswith("): too few to tell, 2 passes.")
+    assert found.but[0].startswith("Too few to tell: one task and 2 repeats")
+    assert found.tone == "unknown"
 
 
 def test_one_arm_has_nothing_to_compare_with():
@@ -157,6 +251,24 @@ def test_a_repeated_run_is_set_against_the_one_beside():
     assert found[0].said.startswith("Adding speculation to prefix made these 6 steps")
     assert found[0].n == 6
     assert any(said.startswith("Two runs, one after the other") for said in found[0].but)
+
+
+def test_after_a_toggle_in_a_repeat_an_arm_is_not_set_against_itself_first():
+    """The repeat under base was toggled to prefix: its newest arm is that of the run beside."""
+    first = made(in_time(("prefix",)))
+    toggled = [step("prefix", 6, t=900.0, condition=of_toggled("base"))]
+    found = findings(made([*in_time(("base",), 5), *toggled], beside=first.id), first)
+    assert (found[0].arm, found[0].against, found[0].n) == ("base", "prefix", 5)
+    assert found[0].said.startswith("Taking prefix caching away from prefix made these 5 steps")
+    assert found[0].said.endswith("): a first look, one pass in each of two runs.")
+
+
+def test_an_arm_against_itself_comes_last():
+    first = made(in_time(("base", "prefix")))
+    found = findings(made(in_time(("base", "prefix")), beside=first.id), first)
+    own_arm = [each.arm == each.against for each in found]
+    assert own_arm == sorted(own_arm)
+    assert {(each.arm, each.against) for each in found[:3]} == {("prefix", "base"), ("base", "prefix")}
 
 
 def test_the_same_arm_in_two_runs_shows_what_a_repeat_differs_by():
