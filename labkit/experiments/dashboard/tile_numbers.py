@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from labkit.analysis.arms import arm_table
 from labkit.analysis.concurrency import seconds_at
-from labkit.analysis.tables import is_finished, null_if_nan, numbers, total
+from labkit.analysis.tables import Floats, is_finished, null_if_nan, numbers, total
 from labkit.core.energy import POWER
 from labkit.experiments.dashboard.two_arms import Side
 from labkit.telemetry.names import KV_USAGE
@@ -51,7 +52,7 @@ def numbers_of(side: Side) -> Numbers:
         acceptance_length=known["acceptance_length"],
         tokens_per_s=tokens_per_second(side.steps),
         itl_p99_s=known["itl_p99_s"],
-        kv_use=_kv_use(samples, side.steps),
+        kv_use=_kv_use(samples, side),
         machine_label=label,
         machine=machine,
     )
@@ -69,17 +70,34 @@ def tokens_per_second(steps: pd.DataFrame) -> float | None:
 
 
 def _while(side: Side) -> pd.DataFrame:
-    """Telemetry read while these steps ran."""
+    """Telemetry read while one of these steps ran: what lies between them may be another arm's, or nobody's."""
     samples = side.run.samples
-    end = numbers(side.steps, "t_end")
-    if not len(samples) or np.isnan(end).all():
-        return samples.iloc[:0]
-    return samples[samples["t"].between(side.steps["t_send"].min(), np.nanmax(end)) & samples["value"].notna()]
+    inside = _inside(numbers(samples, "t"), side.steps)
+    return samples[inside & samples["value"].notna().to_numpy(dtype=bool)]
 
 
-def _kv_use(samples: pd.DataFrame, steps: pd.DataFrame) -> float | None:
-    """The engine's processes are the sources `<engine>/<role>`."""
-    engines = set(steps["engine"])
+def _inside(t: Floats, steps: pd.DataFrame) -> npt.NDArray[np.bool_]:
+    """Which moments lie in a step: more had been sent by then than had ended before."""
+    sent, ended = numbers(steps, "t_send"), numbers(steps, "t_end")
+    known = ~np.isnan(ended)
+    begun = np.searchsorted(np.sort(sent[known]), t, side="right")
+    over = np.searchsorted(np.sort(ended[known]), t, side="left")
+    return np.asarray(begun > over, dtype=np.bool_)
+
+
+def _shared(side: Side) -> bool:
+    """Whether another arm used the same engine, told apart by salt, while these steps ran: its KV cache held both."""
+    mine, every = side.steps, side.run.steps
+    others = every[(every["arm"] != side.arm) & every["engine"].isin(mine["engine"].unique())]
+    met = _inside(numbers(others, "t_send"), mine).any() or _inside(numbers(mine, "t_send"), others).any()
+    return bool(met)
+
+
+def _kv_use(samples: pd.DataFrame, side: Side) -> float | None:
+    """The engine's processes are the sources `<engine>/<role>`; None where another arm used it at the same time."""
+    if _shared(side):
+        return None
+    engines = set(side.steps["engine"])
     of_engine = samples["source"].str.rsplit("/", n=1).str[0].isin(engines)
     return null_if_nan(float(samples.loc[of_engine & (samples["name"] == KV_USAGE), "value"].max()))
 

@@ -6,11 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from labkit.analysis.arms import MIN_PAIRS
+from labkit.analysis.effect_words import TOO_FEW
 from labkit.analysis.format import DASH, percent, plain, seconds
+from labkit.analysis.tables import is_finished
 from labkit.core.arms import ARMS
 from labkit.experiments.dashboard.opened import Opened
 from labkit.experiments.dashboard.tile_numbers import Numbers, numbers_of
-from labkit.experiments.dashboard.two_arms import LAST, TwoArms, two_arms
+from labkit.experiments.dashboard.two_arms import LAST, Side, TwoArms, two_arms
 
 Better = Literal["more", "less", "neither"]
 _SPECULATES = frozenset(arm.label for arm in ARMS if arm.speculation)
@@ -22,8 +25,8 @@ SAME = 0.05
 class Tile:
     """One number. `delta`: the change since the arm before, with its sign, empty where there is nothing to compare.
 
-    `verdict`: `better`, `worse`, `same`, or empty; `than`: the arm before and its number; `help`: what it is,
-    or why it is a dash.
+    `verdict`: `better`, `worse`, `same`, or empty where nothing is told, as from few steps or from other requests;
+    `than`: the arm before and its number; `help`: what it is, or why it is a dash.
     """
 
     label: str
@@ -46,7 +49,7 @@ class Tiles:
 
 @dataclass(frozen=True)
 class _Kind:
-    """What a tile shows. `why`: why it may be a dash."""
+    """What a tile shows. `why`: why it may be a dash; `by_chunk`: it counts chunks, whatever tokens they carry."""
 
     label: Callable[[Numbers], str]
     value: Callable[[Numbers], float | None]
@@ -54,6 +57,7 @@ class _Kind:
     better: Better
     help: str
     why: Callable[[Numbers], str]
+    by_chunk: bool = False
 
 
 def tiles(opened: Opened, beside: Opened | None = None, last: int = LAST) -> Tiles:
@@ -62,8 +66,17 @@ def tiles(opened: Opened, beside: Opened | None = None, last: int = LAST) -> Til
     if sides is None:
         return Tiles()
     now, before = numbers_of(sides.now), numbers_of(sides.before) if sides.before else None
-    made = tuple(_tile(kind, now, before) for kind in _KINDS)
+    made = tuple(_tile(kind, now, before, _tells(sides)) for kind in _KINDS)
     return Tiles(arm=now.arm, before=before.arm if before else "", over=_over(sides), tiles=made)
+
+
+def _tells(sides: TwoArms) -> bool:
+    """Whether a change is told as better or worse: the same requests, and enough of them."""
+    return sides.paired and sides.before is not None and min(map(_finished, (sides.now, sides.before))) >= MIN_PAIRS
+
+
+def _finished(side: Side) -> int:
+    return int(is_finished(side.steps).sum())
 
 
 def _over(sides: TwoArms) -> str:
@@ -72,7 +85,7 @@ def _over(sides: TwoArms) -> str:
     if other is None:
         return f"{sides.now.arm} over its last {_n(mine)}"
     if sides.paired:
-        return f"{sides.now.arm} and {other.arm} on the same {_n(mine)}"
+        return f"{sides.now.arm} and {other.arm} on the same {_n(mine)}{'' if _tells(sides) else f', {TOO_FEW}'}"
     return (
         f"{sides.now.arm} over its last {_n(mine)}, {other.arm} over its last {_n(len(other.steps))}: "
         "other requests, so the change is a hint"
@@ -83,7 +96,7 @@ def _n(count: int) -> str:
     return "step" if count == 1 else f"{count} steps"
 
 
-def _tile(kind: _Kind, now: Numbers, before: Numbers | None) -> Tile:
+def _tile(kind: _Kind, now: Numbers, before: Numbers | None, tells: bool) -> Tile:
     value, old = kind.value(now), kind.value(before) if before else None
     help_ = kind.help if value is not None else f"{kind.help} A dash: {kind.why(now)}"
     label = kind.label(now)
@@ -94,7 +107,7 @@ def _tile(kind: _Kind, now: Numbers, before: Numbers | None) -> Tile:
         value=kind.say(value),
         help=help_,
         delta=_signed(value - old, _points if kind.say is percent else kind.say),
-        verdict=_verdict(kind.better, value, old),
+        verdict=_verdict(_better(kind, now, before), value, old) if tells else "",
         than=f"{before.arm} {kind.say(old)}",
     )
 
@@ -104,12 +117,20 @@ def _alone(kind: _Kind, before: Numbers | None, old: float | None) -> str:
 
 
 def _signed(change: float, say: Callable[[float | None], str]) -> str:
-    return f"{'-' if change < 0 else '+'}{say(abs(change))}"
+    """Empty where nothing is left of it when it is rounded."""
+    said = say(abs(change))
+    return f"{'-' if change < 0 else '+'}{said}" if set(said) & set("123456789") else ""
 
 
 def _points(share: float | None) -> str:
     """The change of a share: from 20 % to 30 % are 10 points, not 10 %."""
     return f"{plain(100 * (share or 0.0))} points"
+
+
+def _better(kind: _Kind, now: Numbers, before: Numbers) -> Better:
+    """With speculation a chunk carries several tokens, so longer gaps between chunks are no loss, nor shorter a gain."""
+    differs = (now.arm in _SPECULATES) != (before.arm in _SPECULATES)
+    return "neither" if kind.by_chunk and differs else kind.better
 
 
 def _verdict(better: Better, value: float, old: float) -> str:
@@ -167,12 +188,13 @@ _KINDS = (
         lambda of: "Gap between chunks (ITL p99)", lambda of: of.itl_p99_s, seconds, "less",
         "99th percentile of the gap between two chunks of a stream. Under speculation a chunk carries several tokens.",
         lambda of: "it needs a stream of two chunks.",
+        by_chunk=True,
     ),
     _Kind(
         lambda of: "KV cache in use (peak)", lambda of: of.kv_use, percent, "neither",
         "The fullest that the engine's KV cache was while these steps ran, read once a second; with a split, of the "
         "fuller process.",
-        lambda of: "the engine's /metrics told no use while these steps ran.",
+        lambda of: "the engine's /metrics told no use while these steps ran, or another arm used it meanwhile.",
     ),
     _Kind(
         lambda of: of.machine_label, lambda of: of.machine, lambda value: _machine(value), "neither",
