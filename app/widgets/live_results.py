@@ -79,6 +79,12 @@ def _tile(tile: Tile) -> None:
     )
 
 
+def failed_lanes(info: LanesInfo) -> None:
+    """Of a run in which nothing got an answer: its lanes, where its steps took any time; the finding says the rest."""
+    if info.lanes:
+        lanes(info, "lanes")
+
+
 def lanes(info: LanesInfo, key: str) -> None:
     """The lanes; a click on a step opens it on the Trajectory page."""
     mode: Mode = "dark" if st.context.theme.type == "dark" else "light"
@@ -87,6 +93,8 @@ def lanes(info: LanesInfo, key: str) -> None:
         lanes_figure(info, mode), theme=None, key=key, alt=words, config={"displayModeBar": False},
         on_select="rerun", selection_mode="points",
     )  # fmt: skip
+    if info.caption.note and not info.caption.empty:
+        st.caption(info.caption.note)
     if info.steps:
         st.caption(":material/ads_click: A click on a step opens what was said in it.")
     if address := step_address(event["selection"]["points"]):

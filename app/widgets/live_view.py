@@ -18,6 +18,7 @@ import loaders
 import loaders.live as live_loaders
 import widgets
 from widgets import live_results
+from widgets.frame import refusals_said
 
 CLOCKS: dict[Clock, str] = {"arm": "each arm from 0", "run": "as it happened"}
 LASTS = {"all": "whole run", "60": "last minute", "600": "last 10 minutes"}
@@ -35,12 +36,16 @@ def show(run_id: str, arm: Arm, flip: Flip) -> None:
     widgets.run_state(run.view)
     live_results.findings(live_loaders.findings_of(run_id))
     repeat(run_id, arm, flip)
+    if not run.answered:
+        live_results.failed_lanes(live_loaders.lanes_of(run_id, "run"))
+        return
     live_results.tiles(live_loaders.tiles_of(run_id))
     still_lanes(run_id)
     details(run_id)
 
 
 @st.fragment(run_every="1s")
+@refusals_said
 def follow(run_id: str) -> None:
     """A run that goes on; the page is drawn anew when it has ended."""
     run = loaders.opened(run_id)
@@ -51,7 +56,7 @@ def follow(run_id: str) -> None:
     live_results.findings(live_loaders.findings_of(run_id))
     live_results.tiles(live_loaders.tiles_of(run_id))
     moving_lanes(run_id)
-    if len(run.counted):
+    if run.answered:
         details(run_id)
 
 
@@ -83,8 +88,8 @@ def still_lanes(run_id: str) -> None:
 
 
 def moving_lanes(run_id: str) -> None:
-    """The lanes of a run that goes on, up to now."""
-    whole = live_loaders.seconds_of(run_id, "run")
+    """The lanes of a run that goes on, up to now: its own now, where the run that it repeats took longer."""
+    whole = live_loaders.own_seconds(run_id)
     last = "all"
     if whole > LONG_S:
         last = st.segmented_control(

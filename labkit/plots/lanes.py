@@ -9,6 +9,7 @@ the step's, not the part's: its `customdata` starts with the step's key.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import plotly.graph_objects as go
@@ -24,6 +25,8 @@ _LOW_PX, _HIGH_PX, _FEW = 36, 62, 6
 _BAR, _STRIP, _LINE = (0.02, 0.44), (0.34, 0.13), (-0.29, 0.09)
 """Middle and height of the parts, of the strip and of the arm's line, in lanes, downwards from the lane's middle."""
 _CLEAR = "rgba(0,0,0,0)"
+_TOGETHER = -3.0
+"""From here on, in lanes, there is room for one line of all arms above the first lane."""
 _HOVER = (
     "<b>%{customdata[9]}</b><br>%{customdata[10]}<br>%{customdata[11]}<extra></extra>"  # the words follow the key of 9
 )
@@ -33,7 +36,8 @@ def lanes_figure(info: LanesInfo, mode: Mode = "light") -> go.Figure:
     """The lanes, from above; time runs to the right."""
     if info.caption.empty:
         return sentence(info.caption, mode)
-    figure = framed(info.caption, mode, height=_height(info), barmode="overlay", uirevision="lanes", bargap=0)
+    words = replace(info.caption, note="")  # a page writes it beside the lanes, over all of their width
+    figure = framed(words, mode, height=_height(info), barmode="overlay", uirevision="lanes", bargap=0)
     if info.bins is not None:
         add_bins(figure, info, mode)
     else:
@@ -87,7 +91,7 @@ def _add_strips(figure: go.Figure, steps: Sequence[StepBox], mode: Mode) -> None
     if computed:
         color = part_color("computed", mode)
         marker = {"color": color, "opacity": 0.45, "line": {"width": 0}}
-        _bars(figure, computed, _STRIP, color, name="computed", marker=marker, showlegend=False)
+        _bars(figure, computed, _STRIP, color, name="strip: computed", marker=marker)
 
 
 def _add_flights(figure: go.Figure, info: LanesInfo, mode: Mode) -> None:
@@ -149,7 +153,7 @@ def _axes(figure: go.Figure, info: LanesInfo) -> None:
     figure.update_yaxes(
         tickvals=list(shown),
         ticktext=[info.lanes[place].label.replace(", ", _break(info)) for place in shown],
-        range=[count - 0.45, -0.62],
+        range=[count - 0.45, _TOGETHER if any(each.lane < 0 for each in info.stretches) else -0.62],
         showgrid=False,
         zeroline=False,
         ticksuffix=" ",

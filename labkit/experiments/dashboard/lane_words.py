@@ -59,10 +59,19 @@ def caption(clock: Clock, steps: pd.DataFrame, lanes: Sequence[Lane]) -> Caption
     return Caption(title=TITLES[clock], note=note, alt=f"{TITLES[clock]} {_alt(steps)}".strip())
 
 
+def no_length(clock: Clock, n: int) -> Caption:
+    """Of steps that all failed at once, and that lasted no time therefore."""
+    return Caption(title=TITLES[clock], empty=f"{_n(n, 'step')} failed at once: there is no length of time to draw.")
+
+
 def binned_caption(of: Caption, width: float) -> Caption:
     """The same where single steps are too many to draw."""
-    cells = f"Too many steps to draw each: a cell of {seconds(width)} shows what took most of it."
-    return replace(of, note=f"{of.note.removesuffix(MARKS)}{cells}")
+    return replace(of, note=f"{of.note.removesuffix(MARKS)}{cells_note(width)}")
+
+
+def cells_note(width: float) -> str:
+    """What a cell shows. `width`: seconds."""
+    return f"Too many steps to draw each: a cell of {seconds(width)} shows what took most of it."
 
 
 def _alt(steps: pd.DataFrame) -> str:

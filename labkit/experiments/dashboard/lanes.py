@@ -14,12 +14,11 @@ import pandas as pd
 from labkit.analysis.spans import step_end, step_spans
 from labkit.analysis.tables import measured
 from labkit.core.arms import ARMS
-from labkit.experiments.compared import compared
 from labkit.experiments.dashboard.flights import Sent, in_flight
 from labkit.experiments.dashboard.lane_bins import binned
 from labkit.experiments.dashboard.lane_clock import Clock, earlier
 from labkit.experiments.dashboard.lane_stretches import stretches
-from labkit.experiments.dashboard.lane_words import binned_caption, caption, lane_label, step_box
+from labkit.experiments.dashboard.lane_words import binned_caption, caption, lane_label, no_length, step_box
 from labkit.experiments.dashboard.opened import Opened
 from labkit.plots.lane_records import Flight, Lane, LanesInfo, Span, StepBox
 
@@ -41,6 +40,8 @@ def lanes(opened: Opened, clock: Clock = "run", window: Window | None = None) ->
     steps = steps.assign(off=earlier(steps, clock, min((each.t for each in flights), default=np.inf)))
     names = _lanes(steps, flights, clock)
     hanging = _flights(flights, steps, names, clock)
+    if not hanging and not opened.answered and not _lasted(steps):
+        return LanesInfo(caption=no_length(clock, len(steps)))
     start, end = window or (0.0, _end(steps, hanging))
     info = LanesInfo(
         caption=caption(clock, steps, list(names.values())),
@@ -54,7 +55,7 @@ def lanes(opened: Opened, clock: Clock = "run", window: Window | None = None) ->
 
 
 def _rows(opened: Opened, clock: Clock) -> pd.DataFrame:
-    rows = measured(opened.steps) if clock == "run" else compared(opened.info, opened.steps)
+    rows = measured(opened.steps) if clock == "run" else opened.sent
     return rows.sort_values("t_send", kind="stable", ignore_index=True)
 
 
@@ -92,6 +93,11 @@ def _flights(
         lane = order.index(_lane_key(each.arm, each.agent, clock))
         found.append(Flight(lane=lane, start=each.t - off, end=max(each.now - off, each.t - off), words=each.words))
     return found
+
+
+def _lasted(steps: pd.DataFrame) -> bool:
+    """Whether any step has a length that could be drawn: one that was refused at once has none."""
+    return bool((step_end(steps) > steps["t_send"].to_numpy()).any())
 
 
 def _end(steps: pd.DataFrame, flights: list[Flight]) -> float:

@@ -202,3 +202,68 @@ def test_a_click_on_a_warm_step_does_not_lead_to_the_cold_one():
     assert [(each["arm"], each["turn"], each["cache"]) for each in addresses if each] == [
         ("base", "1", "cold"), ("prefix", "1", "cold"), ("base", "1", "warm"), ("prefix", "1", "warm"),
     ]  # fmt: skip
+
+
+def long(times: int = 1) -> list:
+    """A second of prefill and a second of decode, again and again: too many to draw each."""
+    count = times * (MOST_SPANS // 2 + 10)
+    return [
+        a_step(arm="prefix", turn=n + 1, agent="0", t_send=2.0 * n, t_first_token=2.0 * n + 1, t_end=2.0 * n + 2,
+               prefill_s=1.0, decode_s=1.0)
+        for n in range(count)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("clock", ["arm", "run"])
+def test_a_run_of_cells_beside_another_is_on_one_grid_with_it_and_each_keeps_its_lane(turned, clock):
+    """Base takes 2 s in all; the other, with too many steps to draw, 1520 s: each lane holds its own run's parts."""
+    few, many = lanes(made(two_laps()[:2]), clock), lanes(made(long()), clock)
+    assert (few.bins, many.bins is None) == (None, False)
+    both = side_by_side(many, few, ("m", "f")) if turned else side_by_side(few, many, ("f", "m"))
+    assert both.bins is not None
+    assert (len(both.bins.cells), len(both.lanes)) == (2, 2)
+    busy = {lane.label[-2]: sum(map(bool, both.bins.of(place))) for place, lane in enumerate(both.lanes)}
+    assert busy["m"] > 290
+    assert busy["f"] == 1  # 2 s of 1520 s in cells of 5 s
+    assert (both.spans, both.steps, both.stretches) == ((), (), ())
+    assert both.bins.width == pytest.approx(both.end / 300)
+    assert "a cell of 5.12 s shows what took most of it" in both.caption.note
+    assert lanes_figure(both).data
+
+
+def test_two_runs_of_cells_of_other_widths_are_drawn_on_one():
+    half, whole = lanes(made(long()), "arm"), lanes(made(long(2)), "arm")
+    both = side_by_side(half, whole, ("h", "w"))
+    assert both.bins is not None
+    shown = [sum(map(bool, both.bins.of(lane))) for lane in (0, 1)]
+    assert shown[0] == pytest.approx(shown[1] / 2, abs=4)
+
+
+def test_steps_after_a_toggle_are_seen_on_both_clocks():
+    toggled = a_step(arm="spec", turn=3, agent="0", t_send=21.0, t_end=22.0, recording="tiny",
+                     condition="toggled from prefix")  # fmt: skip
+    for clock in ("run", "arm"):
+        assert any(box.key[1] == "spec" for box in lanes(made([*two_laps(), toggled]), clock).steps)
+
+
+def test_steps_that_all_failed_at_once_are_a_sentence_and_no_axis():
+    info = lanes(made([failed("base", 1), failed("base", 2)]), "run")
+    assert info.caption.empty == "2 steps failed at once: there is no length of time to draw."
+    assert not info.lanes
+    timed_out = failed("base", 1).__class__.from_dict({**failed("base", 1).to_dict(), "t_end": 60.0})
+    assert lanes(made([timed_out]), "run").lanes
+
+
+def test_the_line_of_the_arms_above_cells_is_inside_the_figure():
+    drawn = lanes_figure(lanes(made(long()), "run"))
+    (line,) = [trace for trace in drawn.data if trace.name == "prefix"]
+    low, high = drawn.layout.yaxis.range
+    assert min(low, high) < line.y[0] < max(low, high)
+
+
+def test_what_the_marks_mean_is_left_to_the_page():
+    """Beside the lanes it has all of their width; in the figure it would be broken for half of it."""
+    info = lanes(made(two_laps()), "run")
+    assert info.caption.note
+    assert "strip below" not in lanes_figure(info).layout.title.text
