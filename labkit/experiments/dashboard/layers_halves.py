@@ -1,4 +1,4 @@
-"""What the two halves of a split compute on, read from a run's fingerprint: whether the split can win there at all.
+"""What the two halves of a split compute on, read from a run's fingerprint: whether the split may win there.
 
 A half's cores or GPUs stand in its environment, as the plan set them. Halves that share cores take them from each
 other: prefill has fewer than an undivided engine, and what it computes for one agent slows decode for another.
@@ -54,17 +54,17 @@ def engines_of(fingerprint: Mapping[str, Any]) -> Iterator[list[dict[str, Any]]]
 
 
 def verdict(found: Halves | None) -> str:
-    """Why the split cannot win on these halves; empty where it can, and where it is not known."""
+    """Why the split is not expected to win on these halves; empty where it may, and where it is not known."""
     if found is None or (found.unit == "GPU" and not found.shared):
         return ""
     fewer = f"prefill has {counted(len(found.prefill), found.unit)} where an undivided engine has {found.all}"
     if not found.shared:
-        return f"The split can hardly win on this machine: {fewer}, and so the first token comes later."
+        return f"The split is not expected to win on this machine: {fewer}, so that the first token should come later."
     same = listed(sorted(set(found.prefill) & set(found.decode)))
     return (
-        f"The split cannot win on this machine: {fewer}, and {_shared(found.unit, same)} decode's as well, so that "
-        "prefill for one agent slows the words of another. Its transfers and failures are real, and what its detour "
-        "costs; whether it pays is a question for hardware of which each half has its own."
+        f"The split is not expected to win on this machine: {fewer}, and {_shared(found.unit, same)} decode's as well, "
+        "so that prefill for one agent slows the words of another. Its transfers and failures are real, and what its "
+        "detour costs; whether it pays is a question for hardware of which each half has its own."
     )
 
 

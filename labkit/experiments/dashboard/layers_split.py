@@ -34,11 +34,13 @@ from labkit.plots.transfers import TransfersInfo, transfers_info
 from labkit.plots.twin_lines import TwinLinesInfo, twin_lines_info
 
 _NO_CHUNKS = pd.DataFrame()
+_BETTER = "better"
 
 
 @dataclass(frozen=True, kw_only=True)
 class SplitSection:
-    """The section, from top to bottom. `cannot`: why the split cannot win on this machine; empty where it may.
+    """The section, from top to bottom. `cannot`: why it is not expected to win on this machine; empty
+    where it may, or did.
 
     `lines`: TTFT and ITL against the twin, where requests are paired; `loaded`: where the run was under load.
     """
@@ -67,14 +69,14 @@ def split_section(opened: Opened, arm: str, cache: str, condition: str | None) -
     return SplitSection(
         finding=finding(arm, first, gaps, found, loaded),
         facts=facts(first, gaps, found, loaded),
-        cannot=verdict(on),
+        cannot="" if _BETTER in (first.head, gaps.head) else verdict(on),
         where=where(on),
         lines=lines,
         loaded=loaded,
         transfers=transfers_info(step_transfers(mine, bytes_per_token(opened)), arm),
         troubles=troubles(found, mine, opened.view, arm),
         unpaired=unpaired,
-        notes=notes_on(steps, arm),
+        notes=notes_on(opened, steps, arm),
     )
 
 

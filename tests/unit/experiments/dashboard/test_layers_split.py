@@ -105,7 +105,11 @@ def test_an_engine_that_died_is_among_the_failures(tmp_path):
     ("fingerprint", "shared", "words"),
     [
         (halved("LABKIT_VLLM_CPU_BIND", "0", "1,0"), True, "prefill has 1 core where an undivided engine has 2"),
-        (halved("VLLM_CPU_OMP_THREADS_BIND", "0-3", "4-7"), False, "can hardly win"),
+        (
+            halved("VLLM_CPU_OMP_THREADS_BIND", "0-3", "4-7"),
+            False,
+            "not expected to win on this machine: prefill has 4 cores",
+        ),
         (halved("HIP_VISIBLE_DEVICES", "0,1", "2,3"), False, ""),
         (halved("HIP_VISIBLE_DEVICES", "0,1", "1,0"), True, "GPUs 0 and 1 are decode's as well"),
     ],
@@ -116,6 +120,31 @@ def test_whether_the_split_can_win_follows_from_what_its_halves_compute_on(finge
     assert found.shared is shared
     assert words in verdict(found)
     assert bool(verdict(found)) is bool(words)
+
+
+def test_nothing_is_expected_against_what_was_measured(tmp_path):
+    """Eight tasks in four starts of each: the first token comes sooner under pd, on cores that the halves share."""
+
+    def run(by: float):
+        rows = [slowed(arm, turn, factor, task=f"t{task}", repeat=repeat, engine=f"{arm}-{repeat}")
+                for arm, factor in (("base", 1.0), ("pd", by)) for task in range(8) for repeat in range(4)
+                for turn in range(1, 4)]  # fmt: skip
+        binds = halved("LABKIT_VLLM_CPU_BIND", "0", "1,0")
+        return split_section(opened(tmp_path, rows, fingerprint=binds), "pd", "cold", None)
+
+    won, lost = run(0.5), run(2.0)
+    assert facts(won)["First-token gain"] == ("2.00x", "better")
+    assert won.cannot == ""
+    assert lost.cannot.startswith("The split is not expected to win on this machine: prefill has 1 core")
+
+
+def test_a_layer_that_came_on_by_a_toggle_alone_is_told_and_not_summed(tmp_path):
+    toggled = [step("pd", turn, condition="toggled from base") for turn in (3, 4)]
+    here = layer_here(opened(tmp_path, [*steps("base", turns=2), *toggled]), "pd_split")
+    assert here.arms == ()
+    assert here.missing.startswith("The prefill/decode split came on by a toggle alone: 2 steps under pd")
+    both = split_section(opened(tmp_path, [*steps("base", "pd", turns=2), *toggled]), "pd", "cold", None)
+    assert "2 steps came under pd by a toggle: in no share and in no pair." in both.notes
 
 
 @pytest.mark.parametrize("fingerprint", [{}, {"engines": {"pd": "http://127.0.0.1:8000"}}, {"engines": None}])
