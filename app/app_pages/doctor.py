@@ -2,7 +2,7 @@
 
 import streamlit as st
 from labkit.doctor.records import Check
-from labkit.experiments.dashboard.doctor import AreaView, areas, verdict
+from labkit.experiments.dashboard.doctor import AreaView, ByteCheck, areas, verdict
 from labkit.experiments.dashboard.literal import literal
 
 import loaders
@@ -31,8 +31,19 @@ def chosen() -> tuple[str, str | None, bool]:
         bind="query-params",
         help="A recording: does each request extend the one before?",
     )
-    thorough = right.toggle("Read every byte of the weights", key="thorough", help="A second for a small model.")
+    with right:
+        thorough = whole_weights(data.to_compare(profile))
     return profile, None if recording == NO_RECORDING else recording, thorough
+
+
+def whole_weights(check: ByteCheck) -> bool:
+    """Whether every byte of the weights is read; of large ones the command that does it."""
+    if check.here:
+        return st.toggle(check.words, key="thorough", help="Compared with the checksums of when they were made.")
+    st.caption(check.words)
+    if check.command:
+        st.code(check.command, language="bash", wrap_lines=True)
+    return False
 
 
 def page() -> None:

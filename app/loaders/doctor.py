@@ -6,7 +6,7 @@ import streamlit as st
 from labkit.core.clock import SystemClock
 from labkit.doctor.records import Check, Report
 from labkit.experiments import check_up
-from labkit.experiments.dashboard.doctor import ago
+from labkit.experiments.dashboard.doctor import ByteCheck, ago, byte_check
 
 
 @st.cache_data(ttl="5m", max_entries=8, show_spinner="Looking at this machine")
@@ -19,6 +19,12 @@ def report(profile: str, thorough: bool) -> Report:
 def prompts(profile: str, recording: str) -> list[Check]:
     """The checks of a recording's prompts."""
     return check_up.prompts(profile, recording)
+
+
+@st.cache_data(ttl="5m", max_entries=8)
+def to_compare(profile: str) -> ByteCheck:
+    """Whether the page may compare every byte of this profile's weights."""
+    return byte_check(profile, check_up.bytes_to_compare(profile))
 
 
 def look_again() -> None:

@@ -9,6 +9,8 @@ from healthy import facts
 
 from labkit.doctor.examine import examine
 from labkit.doctor.facts import EngineFact, Load
+from labkit.experiments.check_up import bytes_to_compare
+from labkit.experiments.dashboard.doctor import byte_check
 
 PAGE = "app_pages/doctor.py"
 
@@ -83,3 +85,19 @@ def test_every_byte_of_the_weights_is_read_when_asked(app, monkeypatch, thorough
     opened(app)
     app.toggle(key="thorough").set_value(thorough).run()
     assert asked[-1] is thorough
+
+
+def test_weights_are_read_here_up_to_a_size_that_is_told(app, monkeypatch):
+    showing(app, monkeypatch)
+    assert app.toggle(key="thorough").label == "Read every byte of the weights (260 MiB)"
+    monkeypatch.setattr(loaders.doctor, "to_compare", lambda profile: byte_check(profile, 235_000_000_000))
+    app.run()
+    assert not app.exception
+    assert not app.toggle
+    assert "The weights are 218.9 GiB" in words(app)
+    assert "labkit doctor --profile cpu-smollm2 --thorough" in [code.value for code in app.code]
+
+
+def test_a_folder_of_ones_own_has_no_checksums():
+    assert bytes_to_compare("cpu-smollm2") == 273_000_000
+    assert not byte_check("mi300x-8-qwen3-235b", bytes_to_compare("mi300x-8-qwen3-235b")).here

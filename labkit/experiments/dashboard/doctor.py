@@ -8,6 +8,29 @@ from datetime import datetime
 
 from labkit.doctor.records import AREAS, STATUSES, Area, Check, Report, Status
 from labkit.experiments.dashboard.engine_logs import ago as seconds_ago
+from labkit.experiments.dashboard.engine_words import size as in_words
+
+MOST_BYTES = 2_000_000_000
+"""Comparing more than this takes longer than anybody waits for a page; a terminal does it as well."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ByteCheck:
+    """Comparing every byte of the weights. `here`: the page may do it; `words`: what it means, or why it may not."""
+
+    here: bool
+    words: str
+    command: str = ""
+
+
+def byte_check(profile: str, size: int | None) -> ByteCheck:
+    """`size`: bytes of the weights; None where their checksums are not known."""
+    if size is None:
+        return ByteCheck(here=False, words="The weights of this profile come without checksums: nothing to compare.")
+    if size > MOST_BYTES:
+        words = f"The weights are {in_words(size)}: compare every byte of them from a terminal."
+        return ByteCheck(here=False, words=words, command=f"labkit doctor --profile {profile} --thorough")
+    return ByteCheck(here=True, words=f"Read every byte of the weights ({in_words(size)})")
 
 
 @dataclass(frozen=True, kw_only=True)
