@@ -14,7 +14,7 @@ import loaders
 import loaders.live as live_loaders
 import pytest
 from run_folders import ended, started, write
-from synthetic import failed, steps
+from synthetic import failed, step, steps
 
 from labkit.core.arms import arm_named
 from labkit.engines.fleet import Fleet
@@ -369,6 +369,17 @@ def test_two_runs_are_compared_once_for_each_state_of_both(app, monkeypatch):
     run(app)
     run(app)
     assert sorted(worked_out) == ["findings", "tiles"]
+
+
+def test_while_a_repeat_of_a_longer_run_goes_on_its_own_last_minute_is_shown(app):
+    first = ended([step("prefix", turn, t=100.0 * turn) for turn in range(1, 9)])
+    with live_run("base", beside=first) as writer:
+        write(writer, [step("base", turn, t=25.0 * turn) for turn in range(1, 7)])
+        run(app)
+        lanes = next(spec for title, spec in figures(app).items() if "second by second" in title)
+        start, end = lanes["layout"]["xaxis"]["range"]
+        assert 120 < end < 150  # the first step of the repeat left at 25 s, its last one ended before 155 s
+        assert end - start == pytest.approx(60)
 
 
 def test_a_run_beside_that_is_gone_leaves_the_own(app):

@@ -43,9 +43,10 @@ def test_each_part_is_one_trace_in_its_colour(mode):
 def test_the_strip_splits_the_prompt_by_its_tokens():
     drawn = traces(info())
     assert (drawn["strip: prompt from the cache"].base, drawn["strip: prompt from the cache"].x) == ((1.0,), (1.5,))
-    assert (drawn["computed"].base, drawn["computed"].x) == ((2.5,), (0.5,))
+    assert (drawn["strip: computed"].base, drawn["strip: computed"].x) == ((2.5,), (0.5,))
+    assert drawn["strip: computed"].showlegend is not False  # the note names its colour
     unknown = StepBox(lane=0, start=1.0, end=3.0, key=KEY, words=WORDS)
-    assert "computed" not in traces(info(steps=(unknown,)))
+    assert "strip: computed" not in traces(info(steps=(unknown,)))
 
 
 def test_a_step_can_be_pointed_at_and_clicked():
