@@ -20,9 +20,10 @@ from labkit.store.runs import Run
 def pack(runs: Sequence[Run], formats: Sequence[str], folder: Path, on_progress: OnProgress) -> Path:
     """Every format of every run, below `folder`: the file itself where it is one, else a .zip. Raises LabError."""
     whole = len(runs) * len(formats)
-    jobs = enumerate((run, fmt) for run in runs for fmt in formats)
+    jobs = enumerate((run, name, fmt) for run, name in zip(runs, _names(runs), strict=True) for fmt in formats)
     made: Iterator[_Made] = (
-        _made(run, fmt, folder / "made", _counted(on_progress, number, whole)) for number, (run, fmt) in jobs
+        _Made(run, name, fmt, _files(run, fmt, folder / "made", _counted(on_progress, number, whole)))
+        for number, (run, name, fmt) in jobs
     )
     if whole == 1:
         only = next(made)
@@ -34,26 +35,39 @@ def pack(runs: Sequence[Run], formats: Sequence[str], folder: Path, on_progress:
 
 class _Made(NamedTuple):
     run: Run
+    name: str
     fmt: str
     files: list[Path]
 
 
-def _made(run: Run, fmt: str, out: Path, on_progress: OnProgress) -> _Made:
+def _files(run: Run, fmt: str, out: Path, on_progress: OnProgress) -> list[Path]:
     on_progress(Progress(stage=fmt, message="reading the run"))
     if fmt == REPORT:
         on_progress(Progress(stage=fmt, message="writing it; a long run takes up to a minute"))
         out.mkdir(parents=True, exist_ok=True)
-        return _Made(run, fmt, [write_report(run, out / f"{run.id}.html")])
+        return [write_report(run, out / f"{run.id}.html")]
     extra = tables_of(run) if fmt in ("csv", "parquet", "json") else None
-    return _Made(run, fmt, export(run, fmt, out, extra, on_progress))
+    return export(run, fmt, out, extra, on_progress)
+
+
+def _names(runs: Sequence[Run]) -> list[str]:
+    """Their folders' names, each once: a copy of a run has the same id, and a copy from elsewhere the same folder."""
+    names = list[str]()
+    for run in runs:
+        name, number = run.folder.name, 1
+        while name in names:
+            number += 1
+            name = f"{run.folder.name} ({number})"
+        names.append(name)
+    return names
 
 
 def _zipped(made: Iterator[_Made], path: Path, out: Path) -> Path:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for run, fmt, files in made:
+        for _, name, fmt, files in made:
             for file in files:
                 packed = zipfile.ZIP_STORED if file.suffix in STORED else zipfile.ZIP_DEFLATED
-                archive.write(file, f"{run.id}/{fmt}/{file.relative_to(out)}", packed)
+                archive.write(file, f"{name}/{fmt}/{file.relative_to(out)}", packed)
             shutil.rmtree(out)
     return path
 

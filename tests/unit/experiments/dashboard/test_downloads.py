@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import shutil
 import time
 import zipfile
 from pathlib import Path
@@ -97,6 +98,14 @@ def test_several_runs_lie_side_by_side(run: Run):
     assert packing.file is not None
     assert packing.file.name == "labkit-2-runs-csv.zip"
     assert {name.split("/")[0] for name in unzipped(packing)} == {run.id, other}
+
+
+def test_a_run_and_its_copies_lie_side_by_side(run: Run, tmp_path: Path):
+    copy = shutil.copytree(run.folder, run.folder.with_name("copy"))
+    elsewhere = shutil.copytree(run.folder, tmp_path / "elsewhere" / "copy")
+    names = list(unzipped(packed([run.id, str(copy), str(elsewhere)], ["csv", "report"])))
+    assert len(names) == len(set(names))
+    assert {name.split("/")[0] for name in names} == {run.id, "copy", "copy (2)"}
 
 
 def test_only_the_file_is_kept_and_that_only_until_it_is_closed(run: Run):
