@@ -22,6 +22,7 @@ from labkit.core.prices import Figure, Price, Prices
 from labkit.experiments.compared import of_whole_laps
 from labkit.experiments.cost_words import remarks, toggled
 from labkit.experiments.solved import solved_tasks
+from labkit.store.following import happened
 from labkit.store.prices import set_values
 from labkit.store.runs import RunStore
 
@@ -45,7 +46,9 @@ def show_run(
         raise BadInput("price", None, f"a name of: {', '.join(known)}", f"No price is known for profile {profile!r}.")
     chosen = set_values(chosen, list(settings), today)
     steps, cut = of_whole_laps(opened.info, opened.steps())
-    table = cost_table(steps, chosen, group_joules(opened.samples(), steps), solved_tasks(opened))
+    table = cost_table(
+        steps, chosen, group_joules(opened.samples(), steps), solved_tasks(opened.info, happened(opened))
+    )
     if as_json:
         print(json.dumps(_as_json(table, chosen), indent=2))
         return

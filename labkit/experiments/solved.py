@@ -5,28 +5,27 @@ A replay sends recorded requests and solves nothing anew, so nobody checked: tha
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pandas as pd
 
+from labkit.core.records import RunInfo
 from labkit.experiments.agent_asked import NO_ARM
-from labkit.store.runs import Run
 
 _COLUMNS = ["arm", "task", "agent", "repeat", "solved"]
 
 
-def solved_tasks(run: Run) -> pd.DataFrame | None:
+def solved_tasks(info: RunInfo, events: Iterable[Mapping[str, Any]]) -> pd.DataFrame | None:
     """Columns arm, task, agent, repeat, solved; None when no task run was checked."""
-    rows = list(_rows(run))
+    rows = list(_rows(info.asked, events))
     return pd.DataFrame(rows, columns=_COLUMNS) if rows else None
 
 
-def _rows(run: Run) -> Iterator[tuple[Any, ...]]:
-    asked = run.info.asked
+def _rows(asked: Mapping[str, Any], events: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Any, ...]]:
     if asked.get("model") == "scripted":
         asked = {**asked, "arm": NO_ARM}  # as its rows say: no arm served it
-    for event in run.events():
+    for event in events:
         if event["type"] == "outcome" and event.get("reached") is not None and not event.get("toggled"):
             where = {"attempt": 0, "agent": "0", **asked, **event}
             if {"arm", "task"} <= where.keys():

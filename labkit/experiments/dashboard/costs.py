@@ -113,7 +113,9 @@ def _empty(table: pd.DataFrame, of_engines: pd.DataFrame, cut: int) -> str:
 
 
 def _table(opened: Opened, steps: pd.DataFrame, price: Price) -> pd.DataFrame:
-    return cost_table(steps, {price.name: price}, group_joules(opened.samples, steps), solved_tasks(opened.run))
+    return cost_table(
+        steps, {price.name: price}, group_joules(opened.samples, steps), solved_tasks(opened.info, opened.events)
+    )
 
 
 def _views(table: pd.DataFrame, price: Price, live: bool) -> tuple[CostsView, ...]:

@@ -147,9 +147,10 @@ def _first(rows: pd.DataFrame, name: str) -> str:
 
 def _reached(opened: Opened, which: Which) -> bool | None:
     """The hidden check's verdict. A replay solves nothing anew, so nobody checked."""
-    tasks = None if which.recording else solved_tasks(opened.run)
+    tasks = None if which.recording else solved_tasks(opened.info, opened.events)
     if tasks is None:
         return None
     mine = tasks[(tasks["task"] == which.task) & (tasks["repeat"].astype(str) == which.repeat)]
-    arms = mine[mine["arm"] == which.arm] if (mine["arm"] == which.arm).any() else mine
-    return bool(arms["solved"].iloc[0]) if len(arms) == 1 else None
+    for name, wanted in (("arm", which.arm), ("agent", which.agent)):
+        mine = mine[mine[name] == wanted] if (mine[name] == wanted).any() else mine
+    return bool(mine["solved"].iloc[0]) if len(mine) == 1 else None

@@ -97,15 +97,19 @@ def rows(table: pd.DataFrame | None) -> list[tuple[object, ...]]:
     return list(table.itertuples(index=False, name=None))
 
 
+def of_run(run: Run) -> pd.DataFrame | None:
+    return solved_tasks(run.info, run.events())
+
+
 def test_which_tasks_were_solved(tmp_path: Path) -> None:
     one = with_outcomes(tmp_path, {"arm": "prefix", "task": "count"}, {"reached": True})
-    assert rows(solved_tasks(one)) == [("prefix", "count", "0", 0, True)]
+    assert rows(of_run(one)) == [("prefix", "count", "0", 0, True)]
     attempts = [{"arm": "all", "task": "count", "attempt": n, "reached": n == 1} for n in range(2)]
-    assert rows(solved_tasks(with_outcomes(tmp_path, {"arms": ["all"]}, *attempts))) == [
+    assert rows(of_run(with_outcomes(tmp_path, {"arms": ["all"]}, *attempts))) == [
         ("all", "count", "0", 0, False), ("all", "count", "0", 1, True),
     ]  # fmt: skip
 
 
 def test_a_replay_was_not_checked(tmp_path: Path) -> None:
-    assert solved_tasks(with_outcomes(tmp_path, {"arms": ["base"]})) is None
-    assert solved_tasks(with_outcomes(tmp_path, {"arm": "base", "task": "count"}, {"reached": None})) is None
+    assert of_run(with_outcomes(tmp_path, {"arms": ["base"]})) is None
+    assert of_run(with_outcomes(tmp_path, {"arm": "base", "task": "count"}, {"reached": None})) is None

@@ -63,7 +63,7 @@ async def test_one_agent_has_counters_ceilings_and_a_verdict(tmp_path: Path):
     judged = outcomes(done.events())
     assert list(judged["arm"]) == ["base", "prefix"]
     assert not judged["reached"].any()
-    assert list(solved_tasks(done)["solved"]) == [False, False]
+    assert list(solved_tasks(done.info, done.events())["solved"]) == [False, False]
     made = split(done.recordings())
     assert [(each.header.name, len(each.steps)) for each in made] == [
         (f"{TASK}-base-0-0", len(rows) // 2), (f"{TASK}-prefix-0-0", len(rows) // 2)

@@ -60,7 +60,7 @@ def cost(material: Material) -> tuple[Block, ...]:
     left_out = [Words(toggled(cut))] if cut else []
     if not len(steps):
         return Heading("Cost"), *left_out
-    table = cost_table(steps, material.prices, material.joules, solved_tasks(material.run))
+    table = cost_table(steps, material.prices, material.joules, solved_tasks(material.info, material.events))
     rows = records(table)
     blocks: list[Block] = [Heading("Cost"), *left_out]
     for price in material.prices.values():

@@ -38,6 +38,19 @@ def shown(run_id: str, arm: str = "prefix+spec") -> Trajectory:
     return trajectory(run, next(which for which in trajectories(run) if which.arm == arm))
 
 
+def test_each_of_several_live_agents_has_its_own_verdict():
+    with RunStore().create("live", {"task": "t1", "agents": 2, "arms": ["base", "prefix"]}, {}) as run:
+        for arm in ("base", "prefix"):
+            for agent in ("0", "1"):
+                about = {"agent": agent, "repeat": 0, "task": "t1"}
+                made.write(run, arm, 1, None, **about)
+                run.event("outcome", arm=arm, attempt=int(agent), reached=(arm, agent) == ("prefix", "1"), **about)
+    found = {(each.arm, each.agent): trajectory(opened(run.id), each) for each in trajectories(opened(run.id))}
+    assert {key: talk.reached for key, talk in found.items()} == {
+        ("base", "0"): False, ("base", "1"): False, ("prefix", "0"): False, ("prefix", "1"): True,
+    }  # fmt: skip
+
+
 def test_every_message_has_its_tokens():
     talk = shown(made.replayed())
     told = [(line.role, line.turn, line.share.tokens, line.share.estimated) for line in talk.lines]
