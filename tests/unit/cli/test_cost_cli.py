@@ -60,7 +60,7 @@ def test_every_assumption_of_a_cost_is_printed(store: RunStore) -> None:
         assert words(f"{figure.name} {value} {figure.date} assumption: {figure.source}"[:55]) in shown
     assert "At this load: one agent at a time." in shown
     assert "1 / –" in shown
-    assert "Solved: not checked, since a replay sends recorded requests" in shown
+    assert "Solved: not known of every attempt, since some were not judged." in shown  # an agent, and no replay
     assert "Energy: not measured. rapl: no intel-rapl; nvml: no NVIDIA driver." in shown
 
 
@@ -173,3 +173,9 @@ def test_claims_fit_the_terminal(width: int) -> None:
         console.print(claims_table(load_claims(), full=True))
     assert max(len(line.rstrip()) for line in captured.get().splitlines()) <= width
     assert "…" not in captured.get()
+
+
+def test_a_replay_says_that_it_solves_nothing(store: RunStore) -> None:
+    with store.create("replay", {"profile": "cpu-smollm2", "recording": "tiny", "arms": ["base"]}, {}) as run:
+        run.step(a_step(run.id, t_send=0.0, t_end=5400.0), [])
+    assert "Solved: not checked, since a replay sends recorded requests" in words(labkit("cost", run.id))
