@@ -24,6 +24,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 ROOT = Path(__file__).parents[1]
 SCREENSHOTS = ROOT / "screenshots"
+TAKEN: list[Path] = []
+"""The pictures of this session."""
 SIZES = {"wide": (1280, 900), "narrow": (420, 900)}
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -133,6 +135,7 @@ class Tab:
         self.page.mouse.move(0, 0)
         path = SCREENSHOTS / f"{name}.png"
         self.page.screenshot(path=path)
+        TAKEN.append(path)
         return path
 
     def close(self) -> None:

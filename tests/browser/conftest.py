@@ -16,6 +16,12 @@ from synthetic import failed
 DATA = browsing.ROOT / "data"
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Where the pictures are: git ignores them, and a build keeps them as what it made."""
+    if browsing.TAKEN:
+        terminalreporter.write_line(f"{len(browsing.TAKEN)} pictures of the dashboard are in {browsing.SCREENSHOTS}/")
+
+
 @pytest.fixture(scope="session")
 def chrome() -> Iterator[Browser]:
     """The browser; without one the tests fail and say what to install."""

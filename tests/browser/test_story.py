@@ -21,11 +21,13 @@ from playwright.sync_api import Locator, Page, TimeoutError, expect
 from labkit.engines import weights
 from labkit.engines.fleet import Fleet
 from labkit.experiments import jobs
-from labkit.store.runs import RunStore
+from labkit.store.runs import Run, RunStore
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(600)]
 START_MS, LAPS_MS = 150_000, 300_000
 STEPS = 3
+TOGGLE_S = 2.0
+"""From a click to a step under the new arm, beside what the step under way still takes."""
 expect.set_options(timeout=30_000)
 
 
@@ -70,12 +72,12 @@ def choose(tab: Tab, label: str, option: str) -> None:
     pytest.fail(f"{option} cannot be picked from {label}")
 
 
-def until(what, happened, seconds: float = 60.0) -> None:
+def until(what, happened, seconds: float = 60.0, every: float = 0.5) -> None:
     """Wait for something that no page shows."""
     deadline = time.monotonic() + seconds
     while not happened():
         assert time.monotonic() < deadline, what
-        time.sleep(0.5)
+        time.sleep(every)
 
 
 def test_the_whole_story(chrome, url, places):
@@ -134,22 +136,45 @@ def flip_and_repeat_with_a_reload_and_a_second_tab(chrome, tab: Tab, store: RunS
     until("the second run", lambda: len(store.list()) == 2)
     second = store.list()[0].id
     until("a step of it", lambda: len(store.open(second).steps()) > 1, 120)
-    toggle(page, "Prefix caching")
-    until("a step after the toggle", lambda: "prefix" in set(store.open(second).steps()["arm"]))
-    switches = [event for event in store.open(second).events() if event["type"] == "switch"]
-    switch = next(event for event in switches if event["arm"] == "prefix")
-    assert switch["waited_s"] < 2
+    the_next_step_goes_where_the_toggle_says(page, store.open(second))
 
     page.reload()
     other = Tab(chrome, tab.url)
-    for each in (tab, other):
-        each.page.goto(f"{tab.url}/?run_id={second}") if each is other else None
-        expect(each.page.get_by_role("combobox", name=re.compile("Run")).first).to_be_visible()
-        expect(each.page.get_by_text(second.rsplit("-", 1)[-1]).first).to_be_visible()
+    other.open(f"?run_id={second}", "Live")
+    for each in (page, other.page):
+        expect(each.get_by_text(second.rsplit("-", 1)[-1]).first).to_be_visible()
+        until_ended(each)
+    until("both tabs to show the same", lambda: shown(page) == shown(other.page))
+    assert all(shown(page))
     other.shoot("story-second-tab")
     other.close()
-    until_ended(page)
     return second
+
+
+def shown(page: Page) -> tuple[list[str], list[str]]:
+    """What the page says of the run: its finding, and the tiles."""
+    finding = page.get_by_test_id("stMainBlockContainer").get_by_role("heading", level=3)
+    return finding.all_inner_texts(), page.get_by_test_id("stMetric").all_inner_texts()
+
+
+def the_next_step_goes_where_the_toggle_says(page: Page, run: Run) -> None:
+    """From the click in the browser: the step that is under way ends, and the next one is sent to prefix caching."""
+    clicked, ahead = time.monotonic(), []
+    toggle(page, "Prefix caching")
+
+    def sent_to_prefix() -> bool:
+        events = run.events()
+        ahead.append(time.monotonic() - max(event["t"] for event in events))
+        return any(event["type"] == "sent" and event["arm"] == "prefix" for event in events)
+
+    until("a step under prefix caching", sent_to_prefix, every=0.05)
+    click = clicked - min(ahead)  # on the run's own clock, which each look was a moment behind
+    events = [event for event in run.events() if event["type"] in ("sent", "step")]
+    first = next(event for event in events if event["type"] == "sent" and event["arm"] == "prefix")
+    before = [event["t"] for event in events if event["type"] == "step" and event["t"] <= first["t"]]
+    assert first["t"] - max([click, *before]) < TOGGLE_S
+    late = [event for event in events if event["type"] == "sent" and click + TOGGLE_S < event["t"] < first["t"]]
+    assert late == []
 
 
 def name_the_effect(tab: Tab, run: str) -> None:
