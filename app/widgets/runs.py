@@ -43,6 +43,8 @@ def _picked(choices: Choices, first: str) -> str:
     )
     if choices.example:
         st.caption(f":material/science: {literal(choices.example)}")
+    if choices.going:
+        st.caption(":material/sync: This run goes on.")
     if st.query_params.get(KEY) != picked:
         st.query_params[KEY] = picked
     st.session_state[WRITTEN] = picked

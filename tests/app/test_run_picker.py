@@ -74,12 +74,14 @@ def test_a_label_that_changes_does_not_change_the_pick(page):
     older = started(["base", "prefix"])
     ended(steps(("base", "prefix")))
     app = page(older.id)
-    assert "running" in app.selectbox(key="run_id").options[1]
+    assert "running" not in app.selectbox(key="run_id").options[1]
+    assert "This run goes on" in words(app)
     older.finish("cancelled", "stopped")
     app.run()
     assert not app.exception
     assert app.selectbox(key="run_id").value == older.id
     assert "stopped" in app.selectbox(key="run_id").options[1]
+    assert "goes on" not in words(app)
 
 
 def test_an_odd_address_is_named_and_the_newest_shown(page):

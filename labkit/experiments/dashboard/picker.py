@@ -15,7 +15,7 @@ LIMIT = 200
 """So many of the newest runs are listed: what a person scrolls through, and a message to the browser that is small."""
 BETWEEN = " · "
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_STATES = {"running": "running", "done": "", "partial": "incomplete", "failed": "failed", "cancelled": "stopped"}
+_STATES = {"running": "", "done": "", "partial": "incomplete", "failed": "failed", "cancelled": "stopped"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,13 +23,14 @@ class Choices:
     """`labels`: name to label, newest first, examples last. `picked`: the one to show; None while there is none.
 
     `problem`: why the wanted one is not shown, and what to do; empty when it is. `example`: what to say of a picked
-    example. `older`: runs that are not listed. `broken`: folders that do not open.
+    example. `going`: the picked one goes on. `older`: runs that are not listed. `broken`: folders that do not open.
     """
 
     labels: dict[str, str]
     picked: str | None = None
     problem: str = ""
     example: str = ""
+    going: bool = False
     examples: tuple[str, ...] = ()
     older: int = 0
     broken: int = 0
@@ -48,7 +49,8 @@ class Choices:
 def choices(listing: Listing, wanted: str | None = None, states: bool = False, limit: int = LIMIT) -> Choices:
     """What to choose from, and `wanted` (a name, a short end of an id) picked when it opens, else the newest.
 
-    `states`: say of a run in the list how it ended.
+    `states`: say of a run in the list how it ended. A list keeps the words that it was drawn with, so that a run goes
+    on is no part of them: `going` says it of the one that is picked.
     """
     try:
         own = listing.newest()
@@ -64,6 +66,7 @@ def choices(listing: Listing, wanted: str | None = None, states: bool = False, l
         picked=picked.name if picked else None,
         problem=problem,
         example=_measured_elsewhere(picked.info) if picked and picked.example else "",
+        going=bool(picked and picked.info.state == "running"),
         examples=tuple(seen.name for seen in examples),
         older=len(own) - len(shown),
         broken=len(listing.broken()),

@@ -42,7 +42,7 @@ def seen(state="done", name="20260131T120000Z-quick-6cb346", example=False, **as
         (seen(recording="tiny", arms=["base", "prefix"]),
          "quick: tiny · base and prefix · 2026-01-31 12:00 UTC · 6cb346"),
         (seen("running", recordings=["a", "b"], arms=["base"] * 8),
-         "quick: two recordings · eight arms · 2026-01-31 12:00 UTC · running · 6cb346"),
+         "quick: two recordings · eight arms · 2026-01-31 12:00 UTC · 6cb346"),
         (seen("partial", task="count", arms=["base"]),
          "quick: count · base · 2026-01-31 12:00 UTC · incomplete · 6cb346"),
         (seen(example=True), "example: quick · 2026-01-31 12:00 UTC · 6cb346"),
@@ -51,6 +51,17 @@ def seen(state="done", name="20260131T120000Z-quick-6cb346", example=False, **as
 )  # fmt: skip
 def test_a_label_says_what_when_and_how_it_ended(run, words):
     assert label(run, states=True) == words
+
+
+def test_a_run_that_goes_on_says_so_beside_the_list_whose_words_stay(store):
+    ended = made(store)
+    with store.create("quick", {}, {}) as writer:
+        going = choices(Listing(store), states=True)
+        assert (going.picked, going.going) == (writer.id, True)
+        assert not choices(Listing(store), ended).going
+    over = choices(Listing(store), states=True)
+    assert over.labels == going.labels
+    assert not over.going
 
 
 def test_without_states_a_label_never_changes():
