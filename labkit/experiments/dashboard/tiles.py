@@ -128,7 +128,7 @@ def _points(share: float | None) -> str:
 
 
 def _better(kind: _Kind, now: Numbers, before: Numbers) -> Better:
-    """With speculation a chunk carries several tokens, so longer gaps between chunks are no loss, nor shorter a gain."""
+    """With speculation a chunk carries several tokens, so longer gaps of chunks are no loss, nor shorter a gain."""
     differs = (now.arm in _SPECULATES) != (before.arm in _SPECULATES)
     return "neither" if kind.by_chunk and differs else kind.better
 
