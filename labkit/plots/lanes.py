@@ -90,8 +90,7 @@ def _add_strips(figure: go.Figure, steps: Sequence[StepBox], mode: Mode) -> None
         _bars(figure, cached, _STRIP, part_color("cached", mode), name="strip: prompt from the cache")
     if computed:
         color = part_color("computed", mode)
-        marker = {"color": color, "opacity": 0.45, "line": {"width": 0}}
-        _bars(figure, computed, _STRIP, color, name="strip: computed", marker=marker)
+        _bars(figure, computed, _STRIP, color, name="strip: computed", opacity=0.45)  # the trace's, so the legend is pale
 
 
 def _add_flights(figure: go.Figure, info: LanesInfo, mode: Mode) -> None:

@@ -45,6 +45,7 @@ def test_the_strip_splits_the_prompt_by_its_tokens():
     assert (drawn["strip: prompt from the cache"].base, drawn["strip: prompt from the cache"].x) == ((1.0,), (1.5,))
     assert (drawn["strip: computed"].base, drawn["strip: computed"].x) == ((2.5,), (0.5,))
     assert drawn["strip: computed"].showlegend is not False  # the note names its colour
+    assert drawn["strip: computed"].opacity < 1  # as pale in the legend as in the strip
     unknown = StepBox(lane=0, start=1.0, end=3.0, key=KEY, words=WORDS)
     assert "strip: computed" not in traces(info(steps=(unknown,)))
 
