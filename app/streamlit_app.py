@@ -9,11 +9,18 @@ import widgets.frame
 
 ICON = Path(__file__).parent / "icon.svg"  # a file, since a named icon would be fetched from a font server
 
+HOME = "home"  # a default page lives at `/`, and keeps its own path from others
+
 PAGES = [
     st.Page(
-        f"app_pages/{url}.py", title=title, icon=f":material/{icon}:", url_path=url, help=about, default=url == "live"
+        f"app_pages/{name}.py",
+        title=title,
+        icon=f":material/{icon}:",
+        url_path=HOME if name == "live" else name,
+        help=about,
+        default=name == "live",
     )
-    for url, title, icon, about in (
+    for name, title, icon, about in (
         ("live", "Live", "toggle_on", "Toggle the three layers, run, and watch each agent's steps as they happen."),
         ("compare", "Compare", "balance", "Put runs side by side: what each layer gains, with intervals, in words."),
         ("layers", "Layers", "layers", "One layer at a time: hits and losses, transfers, accepted drafts."),
@@ -25,8 +32,14 @@ PAGES = [
     )
 ]
 
+
+def live() -> None:
+    """`/live` leads to the first page, which lives at `/`; what the address chose goes with it."""
+    st.switch_page(PAGES[0], query_params={name: st.query_params.get_all(name) for name in st.query_params})
+
+
 st.set_page_config(page_title="Agentic Inference Lab", page_icon=str(ICON), layout="wide")
-page = st.navigation(PAGES, position="top")
+page = st.navigation([*PAGES, st.Page(live, url_path="live", visibility="hidden")], position="top")
 st.title(page.title, anchor=False, help=page.help)
 try:
     page.run()

@@ -21,7 +21,8 @@ MAIN = "[data-testid=stMain]"
 FOCUSABLE = """main => [...document.querySelector(main).querySelectorAll(
       'input:not([type=radio]), button:not([role=radio]), textarea, [role=slider], [role=radiogroup], [role=toolbar]')]
   .filter(e => !e.parentElement.closest('[role=toolbar]'))
-  .filter(e => !e.disabled && (e.tabIndex >= 0 || /radiogroup|toolbar/.test(e.role)) && e.type != 'file' && !e.closest('[inert]'))
+  .filter(e => !e.disabled && (e.tabIndex >= 0 || /radiogroup|toolbar/.test(e.role)) && e.type != 'file')
+  .filter(e => !e.closest('[inert]'))
   .filter(e => e.checkVisibility({visibilityProperty: true, contentVisibilityAuto: true}))
   .map((e, n) => (e.dataset.seen = String(n), e.outerHTML.slice(0, 160)))"""
 """Marks what can be focused; in a group of radios or of pills, the Tab key stops once, and the arrow keys go on."""
@@ -56,6 +57,16 @@ def test_an_empty_store_says_what_to_do_next(chrome, empty_url):
         assert page.get_by_test_id("stException").count() == 0
         assert tab.errors + tab.outside == [], path
         tab.close()
+
+
+def test_live_is_found_by_its_name_and_keeps_what_the_address_chose(chrome, app_url):
+    tab = Tab(chrome, app_url)
+    page = tab.open(f"live?run_id={RUN}&arm=prefix", "Live")
+    page.wait_for_url(f"{app_url}/?**")
+    assert "arm=prefix" in page.url
+    assert RUN in page.url
+    assert tab.errors + tab.outside == []
+    tab.close()
 
 
 def test_an_example_can_be_looked_at_before_anything_was_measured(chrome, empty_url):
