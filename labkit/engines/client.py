@@ -19,6 +19,7 @@ from labkit.engines import refusals
 from labkit.engines.assemble import Assembler
 from labkit.engines.request import chat_body, tokenize_body
 from labkit.engines.sse import SseParser
+from labkit.engines.watched import Watch, watched
 
 OnChunk = Callable[[Chunk], None]
 
@@ -27,7 +28,8 @@ class EngineClient:
     """One engine's chat completions, as core.chat.Model. Use it as an async context manager.
 
     `base_url`: http://127.0.0.1:port, without /v1. `timeout_s`: longest whole request. `stall_s`: longest silence
-    within one, the wait for the first byte included; None for no such limit.
+    within one, the wait for the first byte included; None for no such limit. `watch`: raises EngineError when the
+    engine is gone; it is asked every few seconds while a request waits.
     """
 
     def __init__(
@@ -37,11 +39,13 @@ class EngineClient:
         clock: Clock | None = None,
         timeout_s: float = 300,
         stall_s: float | None = 120,
+        watch: Watch | None = None,
     ) -> None:
         self.base_url = base_url.rstrip("/")
         self.model = model
         self.clock = clock or SystemClock()
         self._timeout = aiohttp.ClientTimeout(total=timeout_s, sock_connect=10, sock_read=stall_s)
+        self._watch = watch
         self._session: aiohttp.ClientSession | None = None
 
     async def __aenter__(self) -> Self:
@@ -58,14 +62,15 @@ class EngineClient:
     async def chat(self, request: ChatRequest, on_chunk: OnChunk | None = None) -> Reply:
         """Stream one reply; `on_chunk` is called as each chunk arrives. Times are readings of the client's clock.
 
-        Raises RequestFailed for an HTTP error, an error within the stream, a stream cut short, a timeout and an
-        unreachable engine; what had arrived is its `partial`. Cancelling closes the connection, which stops the engine.
+        Raises RequestFailed for an HTTP error, an error within the stream, a stream cut short, a timeout, an engine
+        that is gone or cannot be reached; what had arrived is its `partial`. Cancelling closes the connection, which
+        stops the engine.
         """
         parts = Assembler()
         body = json.dumps(chat_body(request, self.model)).encode()
         t_send = self.clock.now()
         try:
-            async with self._post("/v1/chat/completions", body, request.session) as response:
+            async with watched(self._watch), self._post("/v1/chat/completions", body, request.session) as response:
                 await self._read(response, parts, on_chunk)
         except RequestFailed as failure:
             if parts.chunks:

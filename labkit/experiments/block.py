@@ -34,7 +34,7 @@ async def measure(session: Session, number: int) -> None:
         served = await _serve(session, block, number)
         with session.provider.locked(served, session.writer.id), kept_logs(served, session.writer.log_dir):
             async with (
-                EngineClient(served.base_url, served.model, session.clock) as client,
+                EngineClient(served.base_url, served.model, session.clock, watch=session.watch(served)) as client,
                 engine_sampled(session.writer, served, session.clock),
             ):
                 await _warm_up(session, block, served, client)

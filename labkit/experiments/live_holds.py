@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
+from functools import partial
 
 from labkit.core.arms import Arm
 from labkit.core.clock import Clock
@@ -60,6 +61,9 @@ class Holds:
         async with AsyncExitStack() as stack:
             stack.enter_context(self.provider.locked(served, self.writer.id))
             stack.enter_context(kept_logs(served, self.writer.log_dir))
-            client = await stack.enter_async_context(EngineClient(served.base_url, served.model, self.clock))
+            watch = partial(self.provider.check, served)
+            client = await stack.enter_async_context(
+                EngineClient(served.base_url, served.model, self.clock, watch=watch)
+            )
             await stack.enter_async_context(engine_sampled(self.writer, served, self.clock))
             return stack.pop_all(), client

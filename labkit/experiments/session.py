@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 
 from labkit.core.clock import Clock
 from labkit.core.errors import EngineDied, EngineError
@@ -50,6 +51,10 @@ class Session:
             t0=self.writer.t0,
             warmup=warmup,
         )
+
+    def watch(self, served: Served) -> Callable[[], None]:
+        """Raises EngineDied, while a request waits, when a process of the engine is gone."""
+        return partial(self.provider.check, served)
 
     async def check_alive(self, served: Served) -> None:
         """After a failed request. Raises EngineDied when it failed because a process is gone."""

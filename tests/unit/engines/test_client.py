@@ -11,7 +11,7 @@ from aiohttp import web
 from aiohttp.test_utils import RawTestServer, unused_port
 
 from labkit.core.chat import ChatRequest, Chunk
-from labkit.core.errors import RequestFailed
+from labkit.core.errors import EngineDied, RequestFailed
 from labkit.engines.client import EngineClient
 from labkit.engines.fake import FakeDials, FakeEngine, FakeReply, Fault
 
@@ -245,3 +245,27 @@ async def test_a_session_is_told_to_the_router_and_not_to_the_engine() -> None:
             with pytest.raises(RequestFailed):
                 await model.chat(dataclasses.replace(HELLO, session=session))
     assert heard == ["agent-1", "not in the body", None, "not in the body"]
+
+
+async def test_an_engine_that_is_gone_is_waited_for_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("labkit.engines.watched._EVERY_S", 0.05)
+    asked = 0
+
+    def gone() -> None:
+        nonlocal asked
+        asked += 1
+        if asked == 3:
+            raise EngineDied("engine of e.base ended while it was measured", "Its log says why.")
+
+    async with fake(FakeDials(fault=Fault(kind="hang", after_chunks=1)), watch=gone) as (_, model):
+        async with asyncio.timeout(10):
+            error = await failure(model)
+    assert error.message == "engine of e.base ended while it was measured"
+    assert error.partial is not None
+    assert asked == 3
+
+
+async def test_an_engine_that_lives_is_asked_for_and_left_alone() -> None:
+    async with fake(FakeDials(itl_s=0.01), watch=lambda: None) as (_, model):
+        assert (await model.chat(HELLO)).finish_reason == "length"
+    assert not [task for task in asyncio.all_tasks() if task.get_name() == "labkit watch"]
