@@ -62,7 +62,7 @@ def scope(run: Opened) -> Scope:
     counted = run.counted
     done = is_finished(counted)
     found = tuple(_passes(counted)) if run.paired and done.any() else ()
-    arms = tuple(arm_order(counted["arm"]))
+    arms = tuple(arm_order(run.sent["arm"]))
     kind = _kind(run, counted, found)
     return Scope(
         experiment=run.info.experiment,

@@ -21,13 +21,15 @@ def no_layers(scope: Scope, doubts: Sequence[Doubt] = ()) -> Meaning:
 def _nothing(scope: Scope, doubts: tuple[Doubt, ...]) -> Meaning:
     if scope.state == "running":
         return Meaning(finding="Nothing was measured yet.", caution="The first answers take a moment.", doubts=doubts)
-    failed = f"{counted(scope.n, 'request')} failed, and none got an answer" if scope.n else ""
-    why = next(iter(scope.note.splitlines()), "").rstrip(".") or failed
+    why = next(iter(scope.note.splitlines()), "").rstrip(".")
     ended = f"The run is {scope.state}: {why}. " if why else ""
     return Meaning(
-        finding="Nothing was measured in this run, so it answers nothing.",
+        finding="No request got an answer in this run, so it says nothing."
+        if scope.n
+        else "Nothing was measured in this run, so it answers nothing.",
         caution=f"{ended}Pick another run, or ask again on the Live page.",
         page="live",
+        doubts=doubts if scope.n else (),
     )
 
 

@@ -94,8 +94,8 @@ def test_failed_steps_and_toggled_ones_are_counted_and_in_no_pair(tmp_path):
     rows = [*steps("base", "prefix", turns=4), failed("prefix", 5), step("base", 5), *toggled]
     section = prefix_section(opened(tmp_path, rows), "prefix", "cold", None)
     assert section.notes == (
-        "1 of 6 steps under prefix failed: in no time and no share.",
-        "1 step came under prefix by a toggle: in its shares, in no pair.",
+        "1 of 5 steps under prefix failed: in no time and no share.",
+        "1 step came under prefix by a toggle: in no share and in no pair.",
     )
     assert section.saved.n == 4
 

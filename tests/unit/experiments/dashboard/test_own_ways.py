@@ -36,5 +36,5 @@ def test_where_nothing_got_an_answer_one_sentence_takes_the_place_of_figures():
     found = scope(opened([failed("base", 1), failed("prefix", 1)], "failed", "the engine went away"))
     assert (found.kind, found.passes) == ("nothing", ())
     said = meaning(found, None, "e2e_s")
-    assert said.finding == "Nothing was measured in this run, so it answers nothing."
+    assert said.finding == "No request got an answer in this run, so it says nothing."
     assert said.caution.startswith("The run is failed: the engine went away.")
