@@ -90,7 +90,7 @@ def _add_strips(figure: go.Figure, steps: Sequence[StepBox], mode: Mode) -> None
         _bars(figure, cached, _STRIP, part_color("cached", mode), name="strip: prompt from the cache")
     if computed:
         color = part_color("computed", mode)
-        _bars(figure, computed, _STRIP, color, name="strip: computed", opacity=0.45)  # the trace's, so the legend is pale
+        _bars(figure, computed, _STRIP, color, name="strip: computed", opacity=0.45)  # of the trace: a pale legend, too
 
 
 def _add_flights(figure: go.Figure, info: LanesInfo, mode: Mode) -> None:
