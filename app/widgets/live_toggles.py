@@ -55,7 +55,7 @@ def has_changed(wanted: Wanted | None) -> bool:
 
 
 def steer(layer: str) -> None:
-    """The layer was flipped: a live run that goes on takes it for the next step, and keeps the others as it has them."""
+    """The layer was flipped: a live run that goes on takes it for the next step; the others stay as it has them."""
     job = loaders.current_job()
     wanted = live_loaders.wanted(job)
     if wanted is None:
