@@ -2,9 +2,9 @@
 
 import streamlit as st
 from labkit.core.errors import LabError
-from labkit.experiments.dashboard.capacity import LEVELS, CapacityView, Sliders, ask_for_it, sliders
-from labkit.experiments.dashboard.costs import COLUMNS, MEANINGS, Costed, CostsView
 from labkit.experiments.dashboard.literal import literal
+from labkit.experiments.dashboard.money.capacity import LEVELS, CapacityView, Sliders, ask_for_it, sliders
+from labkit.experiments.dashboard.money.costs import COLUMNS, MEANINGS, Costed, CostsView
 from labkit.plots.capacity import capacity_figure
 from labkit.plots.cost import cost_figure
 from labkit.plots.per_million import MEASURES, per_million_figure

@@ -1,9 +1,9 @@
 """Take runs with you in the format of another tool, or share what you see by its address."""
 
 import streamlit as st
-from labkit.experiments.dashboard.downloads import OFFERS, Chosen, commands, guessed_bytes, size_words
+from labkit.experiments.dashboard.files.downloads import OFFERS, Chosen, commands, guessed_bytes, size_words
+from labkit.experiments.dashboard.files.sharing import addresses, reach
 from labkit.experiments.dashboard.literal import literal
-from labkit.experiments.dashboard.sharing import addresses, reach
 
 import widgets.export as downloads
 from loaders import export as data

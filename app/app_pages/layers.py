@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 from labkit.core.arms import Layer
-from labkit.experiments.dashboard.layers_rows import LayerHere, condition_words
+from labkit.experiments.dashboard.layers.rows import LayerHere, condition_words
 from labkit.experiments.dashboard.literal import literal
 
 import loaders.layers

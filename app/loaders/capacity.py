@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 from labkit.analysis.served import Served
 from labkit.analysis.slo import Slo
-from labkit.experiments.dashboard import capacity, costs, prices
-from labkit.experiments.dashboard.capacity import CapacityView
+from labkit.experiments.dashboard.money import capacity, costs, prices
+from labkit.experiments.dashboard.money.capacity import CapacityView
 
 import loaders
 

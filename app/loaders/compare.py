@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 import streamlit as st
-from labkit.experiments.dashboard import claimed, compare, compare_curves, doubts, two_runs
+from labkit.experiments.dashboard.compare import claimed, compare, doubts, two_runs
+from labkit.experiments.dashboard.compare import curves as compare_curves
+from labkit.experiments.dashboard.compare.two_runs import TwoRuns
 from labkit.experiments.dashboard.opened import Opened
-from labkit.experiments.dashboard.two_runs import TwoRuns
 from labkit.store.claims import load_claims
 
 from loaders import opened, per_run

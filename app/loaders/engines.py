@@ -5,12 +5,12 @@ from __future__ import annotations
 import streamlit as st
 from labkit.engines.fleet import Fleet
 from labkit.experiments.arm_state import ArmState
-from labkit.experiments.dashboard import engine_plans
-from labkit.experiments.dashboard.engine_cards import FleetView
-from labkit.experiments.dashboard.engine_load import Loads
-from labkit.experiments.dashboard.engine_logs import Level, LogSource, LogView, log_sources, log_view, refused_start
-from labkit.experiments.dashboard.engine_memory import memory_of, room_for
-from labkit.experiments.dashboard.engines import fleet_view
+from labkit.experiments.dashboard.engines import plans as engine_plans
+from labkit.experiments.dashboard.engines.cards import FleetView
+from labkit.experiments.dashboard.engines.fleet import fleet_view
+from labkit.experiments.dashboard.engines.load import Loads
+from labkit.experiments.dashboard.engines.logs import Level, LogSource, LogView, log_sources, log_view, refused_start
+from labkit.experiments.dashboard.engines.memory import memory_of, room_for
 from labkit.plots.engine_memory import EngineMemoryInfo
 
 import loaders

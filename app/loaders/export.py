@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from labkit.experiments.dashboard import downloads
-from labkit.experiments.dashboard.downloads import Chosen
+from labkit.experiments.dashboard.files import downloads
+from labkit.experiments.dashboard.files.downloads import Chosen
 
 import loaders
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from labkit.experiments.dashboard.layers_prefix import prefix_section
-from labkit.experiments.dashboard.layers_rows import layer_here
-from labkit.experiments.dashboard.layers_spec import spec_section
-from labkit.experiments.dashboard.layers_split import split_section
+from labkit.experiments.dashboard.layers.prefix import prefix_section
+from labkit.experiments.dashboard.layers.rows import layer_here
+from labkit.experiments.dashboard.layers.spec import spec_section
+from labkit.experiments.dashboard.layers.split import split_section
 
 import loaders
 

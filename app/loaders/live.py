@@ -11,16 +11,16 @@ from labkit.core.errors import LabError
 from labkit.engines.fleet import Fleet
 from labkit.experiments import ending, live, steering
 from labkit.experiments.arm_state import ArmState
-from labkit.experiments.dashboard import own_arms, wish
-from labkit.experiments.dashboard.finding import Finding, findings
-from labkit.experiments.dashboard.lane_clock import Clock
-from labkit.experiments.dashboard.lanes import Window, lanes
-from labkit.experiments.dashboard.lanes_beside import side_by_side
+from labkit.experiments.dashboard.live import own_arms, wish
+from labkit.experiments.dashboard.live.finding import Finding, findings
+from labkit.experiments.dashboard.live.lane_clock import Clock
+from labkit.experiments.dashboard.live.lanes import Window, lanes
+from labkit.experiments.dashboard.live.lanes_beside import side_by_side
+from labkit.experiments.dashboard.live.tiles import Tiles, tiles
+from labkit.experiments.dashboard.live.wanted import Wanted
+from labkit.experiments.dashboard.live.wanted import arm_of as arm_of_run
+from labkit.experiments.dashboard.live.wanted import wanted as wanted_of
 from labkit.experiments.dashboard.opened import Opened
-from labkit.experiments.dashboard.tiles import Tiles, tiles
-from labkit.experiments.dashboard.wanted import Wanted
-from labkit.experiments.dashboard.wanted import arm_of as arm_of_run
-from labkit.experiments.dashboard.wanted import wanted as wanted_of
 from labkit.experiments.jobs import JobStatus
 from labkit.experiments.live import Choice
 from labkit.plots.acceptance import AcceptanceInfo, acceptance_by_kind_info

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from labkit.experiments.dashboard.trajectory import trajectory
-from labkit.experiments.dashboard.trajectory_which import trajectories
+from labkit.experiments.dashboard.trajectory.trajectory import trajectory
+from labkit.experiments.dashboard.trajectory.which import trajectories
 
 from loaders import per_run
 

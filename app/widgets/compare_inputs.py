@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import streamlit as st
-from labkit.experiments.dashboard.compare import Passes
+from labkit.experiments.dashboard.compare.compare import Passes
 from labkit.experiments.dashboard.literal import literal
 from labkit.plots.labels import METRIC_WORDS
 

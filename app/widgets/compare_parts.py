@@ -8,11 +8,11 @@ from typing import Any
 import streamlit as st
 from labkit.analysis.effects import Gains
 from labkit.core.errors import LabError
-from labkit.experiments.dashboard import claimed
-from labkit.experiments.dashboard.compare_curves import Curves
-from labkit.experiments.dashboard.gain_pictures import gain_pictures
+from labkit.experiments.dashboard.compare import claimed
+from labkit.experiments.dashboard.compare.curves import Curves
+from labkit.experiments.dashboard.compare.gain_pictures import gain_pictures
+from labkit.experiments.dashboard.compare.two_runs import Fact, Pairing, TwoRuns
 from labkit.experiments.dashboard.literal import literal
-from labkit.experiments.dashboard.two_runs import Fact, Pairing, TwoRuns
 from labkit.plots.claims import gains_figure
 from labkit.plots.ecdf import ecdf_figure
 from labkit.plots.forest import forest_figure

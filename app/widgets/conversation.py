@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 from labkit.analysis.token_account import Segment
 from labkit.experiments.dashboard.literal import literal
-from labkit.experiments.dashboard.trajectory_messages import (
+from labkit.experiments.dashboard.trajectory.messages import (
     is_long,
     line_words,
     message_name,
@@ -17,7 +17,7 @@ from labkit.experiments.dashboard.trajectory_messages import (
     shortened,
     tool_words,
 )
-from labkit.experiments.dashboard.trajectory_records import Line, Trajectory, Turn
+from labkit.experiments.dashboard.trajectory.records import Line, Trajectory, Turn
 from labkit.plots.theme import Mode, Part
 from labkit.plots.token_bar import token_bar_svg
 

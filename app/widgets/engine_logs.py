@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import streamlit as st
-from labkit.experiments.dashboard.engine_logs import LogSource
+from labkit.experiments.dashboard.engines.logs import LogSource
 from labkit.experiments.dashboard.literal import literal
 
 import loaders.engines as data

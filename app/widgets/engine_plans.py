@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import streamlit as st
-from labkit.experiments.dashboard.engine_plans import PlanView
-from labkit.experiments.dashboard.engine_words import diff_text, port_table, size
+from labkit.experiments.dashboard.engines.plans import PlanView
+from labkit.experiments.dashboard.engines.words import diff_text, port_table, size
 from labkit.experiments.dashboard.literal import literal
 
 import loaders

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import streamlit as st
+from labkit.experiments.dashboard.files.packing import Packing
 from labkit.experiments.dashboard.literal import literal
-from labkit.experiments.dashboard.packing import Packing
 
 import loaders
 from widgets.runs import NO_RUN, PICKED

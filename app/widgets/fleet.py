@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 from labkit.experiments import ending
-from labkit.experiments.dashboard.engine_cards import EngineCard, FleetView
-from labkit.experiments.dashboard.engine_words import age, process_table, summary
+from labkit.experiments.dashboard.engines.cards import EngineCard, FleetView
+from labkit.experiments.dashboard.engines.words import age, process_table, summary
 from labkit.experiments.dashboard.literal import literal
 from labkit.experiments.warm import warm as start_engine
 from labkit.plots.engine_memory import engine_memory_figure

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
-from labkit.experiments.dashboard.layers_words import Fact, Unpaired
+from labkit.experiments.dashboard.layers.words import Fact, Unpaired
 from labkit.experiments.dashboard.literal import literal
 
 import widgets

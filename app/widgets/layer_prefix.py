@@ -6,8 +6,8 @@ from typing import Any
 
 import streamlit as st
 from labkit.analysis.format import DASH
-from labkit.experiments.dashboard.layers_losses import Loss, Losses
-from labkit.experiments.dashboard.layers_prefix import PrefixSection
+from labkit.experiments.dashboard.layers.losses import Loss, Losses
+from labkit.experiments.dashboard.layers.prefix import PrefixSection
 from labkit.plots.cache_gap import cache_gap_figure
 from labkit.plots.hit_rates import hit_rates_figure
 from labkit.plots.tokens_per_turn import tokens_per_turn_figure

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import streamlit as st
-from labkit.experiments.dashboard.layers_spec import SpecSection
+from labkit.experiments.dashboard.layers.spec import SpecSection
 from labkit.experiments.dashboard.literal import literal
 from labkit.plots.acceptance import acceptance_by_kind_figure
 from labkit.plots.draft_gain import draft_gain_figure

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 from labkit.analysis.format import count
-from labkit.experiments.dashboard.layers_split import SplitSection
-from labkit.experiments.dashboard.layers_transfers import Trouble
+from labkit.experiments.dashboard.layers.split import SplitSection
+from labkit.experiments.dashboard.layers.transfers import Trouble
 from labkit.experiments.dashboard.literal import literal
 from labkit.plots.interference import timeline_figure
 from labkit.plots.load_lines import load_figure

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import streamlit as st
-from labkit.experiments.dashboard.finding import Finding
-from labkit.experiments.dashboard.jump import step_address
 from labkit.experiments.dashboard.literal import literal
-from labkit.experiments.dashboard.tiles import Tile, Tiles
-from labkit.experiments.dashboard.wish import Wish
+from labkit.experiments.dashboard.live.finding import Finding
+from labkit.experiments.dashboard.live.jump import step_address
+from labkit.experiments.dashboard.live.tiles import Tile, Tiles
+from labkit.experiments.dashboard.live.wish import Wish
 from labkit.plots.lane_records import LanesInfo
 from labkit.plots.lanes import lanes_figure
 from labkit.plots.theme import Mode

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import streamlit as st
 from labkit.core.arms import LAYERS, Arm, arm_named
 from labkit.experiments import live
-from labkit.experiments.dashboard.wanted import Wanted
+from labkit.experiments.dashboard.live.wanted import Wanted
 
 import loaders
 import loaders.live as live_loaders

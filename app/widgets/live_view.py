@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import streamlit as st
 from labkit.core.arms import Arm
-from labkit.experiments.dashboard.lane_clock import Clock
-from labkit.experiments.dashboard.lanes import Window
+from labkit.experiments.dashboard.live.lane_clock import Clock
+from labkit.experiments.dashboard.live.lanes import Window
 from labkit.plots.acceptance import acceptance_by_kind_figure
 from labkit.plots.arms_overview import arms_overview_figure
 from labkit.plots.per_turn import per_turn_figure

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import streamlit as st
+from labkit.experiments.dashboard.compare.meant import Meaning
 from labkit.experiments.dashboard.literal import literal
-from labkit.experiments.dashboard.meant import Meaning
 
 PAGES = {
     "live": ("Live", ":material/toggle_on:"),

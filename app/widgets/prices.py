@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 from labkit.experiments.dashboard.literal import literal
-from labkit.experiments.dashboard.prices import Edits, FigureInput, known_edits
+from labkit.experiments.dashboard.money.prices import Edits, FigureInput, known_edits
 from streamlit.delta_generator import DeltaGenerator
 
 from loaders import capacity as data

@@ -11,9 +11,9 @@ from labkit.engines.registry import Engine
 from labkit.experiments.agent_run import AgentAsked, run_live
 from labkit.experiments.asked import Asked
 from labkit.experiments.dashboard.opened import Opened
-from labkit.experiments.dashboard.trajectory import trajectory
-from labkit.experiments.dashboard.trajectory_records import Trajectory
-from labkit.experiments.dashboard.trajectory_which import trajectories
+from labkit.experiments.dashboard.trajectory.records import Trajectory
+from labkit.experiments.dashboard.trajectory.trajectory import trajectory
+from labkit.experiments.dashboard.trajectory.which import trajectories
 from labkit.experiments.runner import run_replay
 from labkit.experiments.serving import StaticProvider
 from labkit.store.runs import Run, RunStore

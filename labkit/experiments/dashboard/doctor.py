@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from labkit.doctor.records import AREAS, STATUSES, Area, Check, Report, Status
-from labkit.experiments.dashboard.engine_logs import ago as seconds_ago
-from labkit.experiments.dashboard.engine_words import size as in_words
+from labkit.experiments.dashboard.engines.logs import ago as seconds_ago
+from labkit.experiments.dashboard.engines.words import size as in_words
 
 MOST_BYTES = 2_000_000_000
 """Comparing more than this takes longer than anybody waits for a page; a terminal does it as well."""

@@ -10,7 +10,7 @@ from labkit.core.masking import MASK
 from labkit.engines.logs import tail
 from labkit.engines.plan_diff import diff
 from labkit.engines.plan_text import command_text, plan_text
-from labkit.experiments.dashboard.engine_logs import log_view
+from labkit.experiments.dashboard.engines.logs import log_view
 
 ENV = {"HF_TOKEN": "hunter2", "OMP_NUM_THREADS": "2", "PROXY": "http://me:hunter2@host"}
 

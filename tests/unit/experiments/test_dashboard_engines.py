@@ -13,6 +13,7 @@ from pathlib import Path
 
 import fake_vllm
 import pytest
+from labkit.experiments.dashboard.engines.plans import diff_view, methods_of, plan_view
 from unit.engines.plans import plan_of, tiny
 
 from labkit.core.arms import ARMS, arm_named
@@ -22,13 +23,12 @@ from labkit.engines.profiles import list_profiles, load_profile
 from labkit.engines.registry import Engine, Registry
 from labkit.engines.starting import this_process
 from labkit.experiments import ending, warm
-from labkit.experiments.dashboard.engine_cards import FleetView
-from labkit.experiments.dashboard.engine_load import Loads
-from labkit.experiments.dashboard.engine_logs import level_of, log_sources, log_view, refused_start
-from labkit.experiments.dashboard.engine_memory import memory_of, room_for
-from labkit.experiments.dashboard.engine_plans import diff_view, methods_of, plan_view
-from labkit.experiments.dashboard.engine_words import diff_text, port_table, process_table, summary
-from labkit.experiments.dashboard.engines import fleet_view
+from labkit.experiments.dashboard.engines.cards import FleetView
+from labkit.experiments.dashboard.engines.fleet import fleet_view
+from labkit.experiments.dashboard.engines.load import Loads
+from labkit.experiments.dashboard.engines.logs import level_of, log_sources, log_view, refused_start
+from labkit.experiments.dashboard.engines.memory import memory_of, room_for
+from labkit.experiments.dashboard.engines.words import diff_text, port_table, process_table, summary
 from labkit.experiments.fleet_provider import FleetProvider
 from labkit.store.runs import RunStore
 

@@ -8,7 +8,7 @@ from run_folders import ended
 from synthetic import steps
 
 from labkit.analysis.slo import Slo
-from labkit.experiments.dashboard.capacity import CapacityView, answered, ask_for_it, served_of, sliders
+from labkit.experiments.dashboard.money.capacity import CapacityView, answered, ask_for_it, served_of, sliders
 from labkit.experiments.dashboard.opened import Opened
 from labkit.store.runs import RunStore
 

@@ -11,9 +11,9 @@ from synthetic import failed, step, steps
 from labkit.analysis.format import usd
 from labkit.core.conditions import of_toggled
 from labkit.core.errors import BadInput, UnknownName
-from labkit.experiments.dashboard.costs import COLUMNS, FAILED, NOBODY, NOTHING, Costed, costed
+from labkit.experiments.dashboard.money.costs import COLUMNS, FAILED, NOBODY, NOTHING, Costed, costed
+from labkit.experiments.dashboard.money.prices import an_hour, choices, inputs, known_edits, priced, resting_on
 from labkit.experiments.dashboard.opened import Opened
-from labkit.experiments.dashboard.prices import an_hour, choices, inputs, known_edits, priced, resting_on
 from labkit.store.runs import RunStore
 
 AN_HOUR = 1200 / 4 / (8760 * 0.2) + 0.045 * 0.3

@@ -20,9 +20,9 @@ from synthetic import failed, steps
 from trace_reader import read_trace
 
 from labkit.core.errors import LabError
-from labkit.experiments.dashboard.downloads import OFFERS, chosen, commands, guessed_bytes, size_words
+from labkit.experiments.dashboard.files.downloads import OFFERS, chosen, commands, guessed_bytes, size_words
+from labkit.experiments.dashboard.files.packing import Packing
 from labkit.experiments.dashboard.opened import Opened
-from labkit.experiments.dashboard.packing import Packing
 from labkit.store.runs import Run, RunStore
 
 NAMES = [offer.name for offer in OFFERS]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from labkit.engines.starting import this_process
-from labkit.experiments.dashboard.engine_owner import run_started_by
+from labkit.experiments.dashboard.engines.owner import run_started_by
 from labkit.store.layout import EVENTS
 from labkit.store.runs import RunStore
 

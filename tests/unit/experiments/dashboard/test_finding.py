@@ -8,8 +8,8 @@ from run_folders import write
 from synthetic import failed, step, steps
 
 from labkit.core.conditions import of_toggled
-from labkit.experiments.dashboard.finding import findings
-from labkit.experiments.dashboard.layers_gain import twin_gain
+from labkit.experiments.dashboard.layers.gain import twin_gain
+from labkit.experiments.dashboard.live.finding import findings
 from labkit.experiments.dashboard.opened import Opened
 from labkit.store.runs import RunStore
 
@@ -49,8 +49,10 @@ def test_prefix_caching_in_one_sentence_with_its_reasons():
     assert found.ratio == pytest.approx(base / prefix)
     assert found.because[0].startswith("75 % of the prompt tokens came from the cache (at best 75 %)")
     assert found.because[1] == "First token after 212 ms in place of 1.10 s (median)."
-    assert found.but == ("One pass has no interval: more laps would tell whether it holds.", "The engine told no times of single requests: lanes "
-                         "show what the client saw.")  # fmt: skip
+    assert found.but == (
+        "One pass has no interval: more laps would tell whether it holds.",
+        "The engine told no times of single requests: lanes show what the client saw.",
+    )
     assert found.tone == "faster"
 
 

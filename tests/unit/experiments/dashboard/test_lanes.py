@@ -10,9 +10,9 @@ from builders import a_step
 from run_folders import started, write
 from synthetic import failed, step
 
-from labkit.experiments.dashboard.jump import step_address
-from labkit.experiments.dashboard.lanes import MOST_LANES, MOST_SPANS, lanes
-from labkit.experiments.dashboard.lanes_beside import side_by_side
+from labkit.experiments.dashboard.live.jump import step_address
+from labkit.experiments.dashboard.live.lanes import MOST_LANES, MOST_SPANS, lanes
+from labkit.experiments.dashboard.live.lanes_beside import side_by_side
 from labkit.experiments.dashboard.opened import Opened
 from labkit.plots.lanes import lanes_figure
 from labkit.store.runs import RunStore

@@ -8,8 +8,8 @@ import pytest
 from layer_runs import opened, step, steps
 from synthetic import failed
 
-from labkit.experiments.dashboard.layers_prefix import prefix_section
-from labkit.experiments.dashboard.layers_rows import condition_words, layer_here
+from labkit.experiments.dashboard.layers.prefix import prefix_section
+from labkit.experiments.dashboard.layers.rows import condition_words, layer_here
 
 SERVING = [("serving", {"arm": "prefix", "repeat": 0, "block_size": 32})]
 PREFILL_BASE, PREFILL_PREFIX = 0.6 + 0.8 + 1.0 + 1.2 + 1.4, 0.6 + 0.2 + 0.208 + 0.216 + 0.224

@@ -9,9 +9,9 @@ import pytest
 from layer_runs import counters, opened, step, steps
 
 from labkit.core.records import RunInfo
-from labkit.experiments.dashboard.layers_costs import Cost, cost, gains
-from labkit.experiments.dashboard.layers_drafts import UNKNOWN, drafter_name, drafters
-from labkit.experiments.dashboard.layers_spec import spec_section
+from labkit.experiments.dashboard.layers.costs import Cost, cost, gains
+from labkit.experiments.dashboard.layers.drafts import UNKNOWN, drafter_name, drafters
+from labkit.experiments.dashboard.layers.spec import spec_section
 
 
 def drafted(turn: int, accepted: int, decode_s: float, arm: str = "spec", **changes):

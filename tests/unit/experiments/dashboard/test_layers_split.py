@@ -10,12 +10,12 @@ from layer_runs import counters, opened, step, steps
 from labkit.core.arms import arm_named
 from labkit.engines.plan import make_plan
 from labkit.engines.profiles import list_profiles, load_profile
-from labkit.experiments.dashboard.layers_halves import Halves, halves, verdict, where
-from labkit.experiments.dashboard.layers_load import heaviest_load, load_facts, load_words
-from labkit.experiments.dashboard.layers_rows import layer_here
-from labkit.experiments.dashboard.layers_split import split_section
-from labkit.experiments.dashboard.layers_split_words import megabytes
-from labkit.experiments.dashboard.layers_transfers import Moved, moved
+from labkit.experiments.dashboard.layers.halves import Halves, halves, verdict, where
+from labkit.experiments.dashboard.layers.load import heaviest_load, load_facts, load_words
+from labkit.experiments.dashboard.layers.rows import layer_here
+from labkit.experiments.dashboard.layers.split import split_section
+from labkit.experiments.dashboard.layers.split_words import megabytes
+from labkit.experiments.dashboard.layers.transfers import Moved, moved
 
 DECODE = {"transfers": 5, "transfer_bytes": 50_000_000, "transfer_s": 0.05, "transfer_failures": 1,
           "prompt_transferred": 5000, "prompt_computed": 3}  # fmt: skip

@@ -7,9 +7,9 @@ import pytest
 from labkit.core.arms import Arm
 from labkit.core.records import RunInfo
 from labkit.experiments.arm_state import ArmState
-from labkit.experiments.dashboard.jump import step_address
-from labkit.experiments.dashboard.own_arms import as_its_run_sees, can_repeat, flips, one_flip_away
-from labkit.experiments.dashboard.wish import wish
+from labkit.experiments.dashboard.live.jump import step_address
+from labkit.experiments.dashboard.live.own_arms import as_its_run_sees, can_repeat, flips, one_flip_away
+from labkit.experiments.dashboard.live.wish import wish
 
 SERVES = [
     {"type": "serving", "arm": "base"},

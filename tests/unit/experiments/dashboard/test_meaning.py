@@ -11,11 +11,11 @@ from planted import planted
 from run_folders import ended, started, write
 from synthetic import failed, steps
 
-from labkit.experiments.dashboard.compare import gains, metrics_of, scope
-from labkit.experiments.dashboard.compare_curves import curves, growth
-from labkit.experiments.dashboard.doubts import doubts
-from labkit.experiments.dashboard.gain_pictures import gain_pictures, gain_rows
-from labkit.experiments.dashboard.meaning import meaning
+from labkit.experiments.dashboard.compare.compare import gains, metrics_of, scope
+from labkit.experiments.dashboard.compare.curves import curves, growth
+from labkit.experiments.dashboard.compare.doubts import doubts
+from labkit.experiments.dashboard.compare.gain_pictures import gain_pictures, gain_rows
+from labkit.experiments.dashboard.compare.meaning import meaning
 from labkit.experiments.dashboard.opened import Opened
 from labkit.store.runs import RunStore
 

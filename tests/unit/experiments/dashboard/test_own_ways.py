@@ -6,8 +6,8 @@ import pytest
 from run_folders import ended
 from synthetic import failed, steps
 
-from labkit.experiments.dashboard.compare import scope
-from labkit.experiments.dashboard.meaning import meaning
+from labkit.experiments.dashboard.compare.compare import scope
+from labkit.experiments.dashboard.compare.meaning import meaning
 from labkit.experiments.dashboard.opened import Opened
 from labkit.experiments.exported import tables_of
 from labkit.store.runs import RunStore

@@ -1,6 +1,6 @@
 """A view shared by its address: what it names, and who can open it."""
 
-from labkit.experiments.dashboard.sharing import addresses, reach
+from labkit.experiments.dashboard.files.sharing import addresses, reach
 
 
 def test_addresses_name_the_run_on_each_page_that_shows_one():

@@ -7,10 +7,10 @@ from builders import a_sample, a_step
 from run_folders import started, write
 from synthetic import step
 
+from labkit.experiments.dashboard.live.tile_numbers import tokens_per_second
+from labkit.experiments.dashboard.live.tiles import Tile, tiles
+from labkit.experiments.dashboard.live.two_arms import two_arms
 from labkit.experiments.dashboard.opened import Opened
-from labkit.experiments.dashboard.tile_numbers import tokens_per_second
-from labkit.experiments.dashboard.tiles import Tile, tiles
-from labkit.experiments.dashboard.two_arms import two_arms
 from labkit.store.runs import RunStore
 
 

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 import synthetic
 import trajectories as made
+from labkit.experiments.dashboard.trajectory.beside import beside_of
 
 from labkit.experiments.dashboard.opened import Opened
-from labkit.experiments.dashboard.trajectory import trajectory
-from labkit.experiments.dashboard.trajectory_beside import beside_of
-from labkit.experiments.dashboard.trajectory_records import Trajectory
-from labkit.experiments.dashboard.trajectory_which import Which, address, beside, choices, trajectories
+from labkit.experiments.dashboard.trajectory.records import Trajectory
+from labkit.experiments.dashboard.trajectory.trajectory import trajectory
+from labkit.experiments.dashboard.trajectory.which import Which, address, beside, choices, trajectories
 from labkit.store.layout import RECORDINGS
 from labkit.store.runs import RunStore
 from labkit.traffic.recording import save

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from labkit.core.records import RunInfo
-from labkit.experiments.dashboard.wanted import arm_of, wanted
+from labkit.experiments.dashboard.live.wanted import arm_of, wanted
 
 BASE_SERVES = {"type": "switch", "arm": "base"}
 STEER_SPEC = {"type": "steer", "arm": "spec"}

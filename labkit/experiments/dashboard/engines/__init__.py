@@ -1,0 +1,1 @@
+"""What the Engines page says: the fleet, its plans, logs and memory."""

@@ -1,0 +1,1 @@
+"""What the Layers page says each layer did in a run."""

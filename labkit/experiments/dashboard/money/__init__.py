@@ -1,0 +1,1 @@
+"""What the Capacity-and-cost page says."""
