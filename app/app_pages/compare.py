@@ -6,10 +6,10 @@ from typing import Any
 
 import streamlit as st
 from labkit.experiments.dashboard.compare.compare import Passes, Scope, metrics_of
-from labkit.experiments.dashboard.compare.meaning_of_two import meaning_of_two
 from labkit.experiments.dashboard.compare.curves import curves_beside
 from labkit.experiments.dashboard.compare.gain_pictures import forest_of_two, gain_rows, rows_of_two
 from labkit.experiments.dashboard.compare.meaning import meaning
+from labkit.experiments.dashboard.compare.meaning_of_two import meaning_of_two
 from labkit.experiments.dashboard.compare.two_runs import arms_of
 from labkit.plots.forest import forest_figure
 from labkit.plots.growth import growth_figure

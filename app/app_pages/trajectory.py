@@ -5,12 +5,12 @@ import dataclasses
 import streamlit as st
 from labkit.core.errors import LabError
 from labkit.experiments.dashboard.literal import literal
+from labkit.experiments.dashboard.trajectory.beside import Beside, beside_of
 from labkit.experiments.dashboard.trajectory.messages import ESTIMATES
 from labkit.experiments.dashboard.trajectory.records import Trajectory, Turn
 from labkit.experiments.dashboard.trajectory.strip import page_of, strip
-from labkit.experiments.dashboard.trajectory.beside import Beside, beside_of
-from labkit.experiments.dashboard.trajectory.words import nothing, step_title, summary
 from labkit.experiments.dashboard.trajectory.which import FIELDS, Which, address, beside, choices
+from labkit.experiments.dashboard.trajectory.words import nothing, step_title, summary
 from labkit.plots.token_strip import token_strip_figure
 
 import loaders

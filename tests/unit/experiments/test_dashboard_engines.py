@@ -13,7 +13,6 @@ from pathlib import Path
 
 import fake_vllm
 import pytest
-from labkit.experiments.dashboard.engines.plans import diff_view, methods_of, plan_view
 from unit.engines.plans import plan_of, tiny
 
 from labkit.core.arms import ARMS, arm_named
@@ -28,6 +27,7 @@ from labkit.experiments.dashboard.engines.fleet import fleet_view
 from labkit.experiments.dashboard.engines.load import Loads
 from labkit.experiments.dashboard.engines.logs import level_of, log_sources, log_view, refused_start
 from labkit.experiments.dashboard.engines.memory import memory_of, room_for
+from labkit.experiments.dashboard.engines.plans import diff_view, methods_of, plan_view
 from labkit.experiments.dashboard.engines.words import diff_text, port_table, process_table, summary
 from labkit.experiments.fleet_provider import FleetProvider
 from labkit.store.runs import RunStore

@@ -12,8 +12,8 @@ from labkit.analysis.reply_account import drawn
 from labkit.analysis.token_account import Added, shares
 from labkit.core.chat import Message
 from labkit.experiments.dashboard.opened import Opened
-from labkit.experiments.dashboard.trajectory.records import Line, Reply, Trajectory, Turn
 from labkit.experiments.dashboard.trajectory.lines import chars_of, line_of, tools_line
+from labkit.experiments.dashboard.trajectory.records import Line, Reply, Trajectory, Turn
 from labkit.experiments.dashboard.trajectory.texts import Texts, texts_of
 from labkit.experiments.dashboard.trajectory.which import Which, rows_of
 from labkit.experiments.solved import solved_tasks

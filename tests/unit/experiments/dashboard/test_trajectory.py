@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 import synthetic
 import trajectories as made
-from labkit.experiments.dashboard.trajectory.beside import beside_of
 
 from labkit.experiments.dashboard.opened import Opened
+from labkit.experiments.dashboard.trajectory.beside import beside_of
 from labkit.experiments.dashboard.trajectory.records import Trajectory
 from labkit.experiments.dashboard.trajectory.trajectory import trajectory
 from labkit.experiments.dashboard.trajectory.which import Which, address, beside, choices, trajectories

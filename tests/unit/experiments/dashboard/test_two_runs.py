@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
-from labkit.experiments.dashboard.compare.meaning_of_two import meaning_of_two
 from planted import planted
 from run_folders import write
 from synthetic import steps
@@ -15,6 +14,7 @@ from labkit.experiments.comparison import compare_runs
 from labkit.experiments.dashboard.compare.curves import curves, curves_beside
 from labkit.experiments.dashboard.compare.doubts import Doubt
 from labkit.experiments.dashboard.compare.gain_pictures import forest_of_two, rows_of_two
+from labkit.experiments.dashboard.compare.meaning_of_two import meaning_of_two
 from labkit.experiments.dashboard.compare.two_runs import Fact, TwoRuns, arms_of, two_runs
 from labkit.experiments.dashboard.opened import Opened
 from labkit.store.runs import RunStore
