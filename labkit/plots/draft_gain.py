@@ -59,7 +59,7 @@ def draft_gain_info(pairs: pd.DataFrame, arm: str = "") -> DraftGainInfo:
 
 
 def draft_gain_figure(info: DraftGainInfo, mode: Mode = "light") -> go.Figure:
-    """Full dots above the line gained, hollow ones below it lost."""
+    """Dots of the arm above the line gained; an x below it lost, since hollow marks are claims."""
     if info.caption.empty:
         return sentence(info.caption, mode)
     figure = framed(info.caption, mode, height=320)
@@ -76,7 +76,7 @@ def draft_gain_figure(info: DraftGainInfo, mode: Mode = "light") -> go.Figure:
             marker={
                 "color": color,
                 "size": 9,
-                "symbol": [symbol if gain >= 1 else f"{symbol}-open" for gain in dots.gains],
+                "symbol": [symbol if gain >= 1 else "x" for gain in dots.gains],
                 "line": {"color": color, "width": 1.5},
             },
         )
@@ -120,5 +120,5 @@ def _caption(drafters: tuple[GainDots, ...]) -> Caption:
         return Caption(title=TITLE, empty="No step of natural length was measured both with drafts and without.")
     lost = "; ".join(f"{dots.method} in {dots.n_lost} of {counted(dots.n, 'step')}" for dots in drafters)
     cut = f" Dots: medians of {GROUPS} groups of like acceptance." if any(dots.grouped for dots in drafters) else ""
-    note = f"Below 1x (hollow) drafts cost time: {lost}.{cut}"
+    note = f"Below 1x (an x) drafts cost time: {lost}.{cut}"
     return Caption(title=TITLE, note=note, alt=f"{TITLE} Drafts cost time: {lost}.")
