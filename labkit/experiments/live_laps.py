@@ -11,6 +11,7 @@ from typing import Any
 from labkit.core.errors import EngineError, LabError
 from labkit.experiments.live_asked import LiveAsked
 from labkit.experiments.live_board import Board
+from labkit.experiments.live_bystanders import bystanders
 from labkit.experiments.live_crew import Book, Work
 from labkit.experiments.live_keeping import Alone, Among, tell_ceilings
 from labkit.experiments.live_lap import Lap, Laps
@@ -101,10 +102,11 @@ async def _lap(live: Live, lap: Lap) -> None:
     board.writer.event("lap", arm=lap.arm.label, repeat=lap.repeat, agents=agents)
     board.telling.say(f"measuring {lap.arm.label}", f"lap {lap.repeat + 1}")
     try:
-        if agents == 1:
-            await live.work.agent(lap, 0, Alone(board, lap, live.work.recorded_as))
-        else:
-            await _crowd(live, lap, [Among() for _ in range(agents)])
+        with bystanders(board, lap, live.book.tally):
+            if agents == 1:
+                await live.work.agent(lap, 0, Alone(board, lap, live.work.recorded_as))
+            else:
+                await _crowd(live, lap, [Among() for _ in range(agents)])
     except EngineError:
         if board.ended is None:
             raise

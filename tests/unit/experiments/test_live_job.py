@@ -97,6 +97,9 @@ def test_steered_from_outside_stopped_and_asked_again(profile: str):
     asked = done.run.info.asked
     assert (asked["arms"], asked["agents"], asked["laps"]) == (["prefix+spec"], 2, 1)
     assert asked["beside"] == ended.run.id
+    [others] = told(done.run, "bystanders")
+    assert (others["arm"], others["repeat"]) == ("prefix+spec", 0)
+    assert others["cores"] >= 0
     assert [engine.plan.arm for engine in Fleet().ps() if engine.alive] == ["prefix+spec"]  # the last one stays warm
 
 

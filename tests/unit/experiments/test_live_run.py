@@ -118,8 +118,8 @@ async def test_a_toggle_between_warm_arms_acts_on_the_next_step(source: str, tmp
 
 
 async def test_toggled_steps_pair_with_none(source: str, tmp_path: Path):
-    hand = Hand((8, "base"), (10, "prefix"))
-    async with engines("base,prefix") as provider:
+    hand = Hand((8, "base"), (9, "prefix"))
+    async with engines("base,prefix", itl_s=0.04) as provider:
         done = await live(source, provider, tmp_path, hand)
     rows = measured(done)
     assert not rows.duplicated(["arm", "task", "recording", "agent", "condition", "cache", "repeat", "turn"]).any()
