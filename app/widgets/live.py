@@ -20,6 +20,8 @@ LAPS = {1: "once", 2: "2 laps", 3: "3 laps", 5: "5 laps", 0: "again and again un
 FEW_STEPS, MOST_AGENTS = 6, 32
 STEPS = "steps_wanted"
 """How many steps somebody asked for: no widget's key, so that it outlives a recording that has fewer."""
+SPAN = "steps_span"
+"""The ends of the slider that is drawn."""
 _KEEP = {"persist_state": "session"}
 
 
@@ -91,9 +93,14 @@ def choose_work(recordings: list[str]) -> tuple[str | None, str | None]:
 
 
 def choose_steps(recording: str | None) -> int:
-    """Of each agent, in each lap. A slider of another length is another widget, which would begin at its least."""
+    """Of each agent, in each lap. A slider of another length is another widget, which would begin at its least.
+
+    It is set only when it is another one: setting it on each run of the page would undo what a hand moves meanwhile.
+    """
     least, most = 1 if recording else 2, max(loaders.turns_of(recording) if recording else 30, 2)
-    st.session_state["steps"] = min(max(st.session_state.get(STEPS, FEW_STEPS), least), most)
+    if "steps" not in st.session_state or st.session_state.get(SPAN) != (least, most):
+        st.session_state["steps"] = min(max(st.session_state.get(STEPS, FEW_STEPS), least), most)
+    st.session_state[SPAN] = (least, most)
     return st.slider("Steps", least, most, key="steps", help="The first steps of the work.", on_change=keep_steps)
 
 

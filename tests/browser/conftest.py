@@ -22,9 +22,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(f"{len(browsing.TAKEN)} pictures of the dashboard are in {browsing.SCREENSHOTS}/")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chrome() -> Iterator[Browser]:
-    """The browser; without one the tests fail and say what to install."""
+    """The browser; without one the tests fail and say what to install.
+
+    Of one module: while Playwright runs, its event loop is that of the thread, and no other test could have one.
+    """
     try:
         browsing.chromium()
     except FileNotFoundError as error:
@@ -38,7 +41,7 @@ def variables(folder: Path, **more: str) -> dict[str, str]:
     return {f"LABKIT_{name}": str(folder / name.lower()) for name in ("RUNS", "STATE")} | more
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def example_store(tmp_path_factory) -> Path:
     """A store with the real run that is shipped, and before it one that failed."""
     folder = tmp_path_factory.mktemp("pages")
@@ -52,14 +55,14 @@ def example_store(tmp_path_factory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def app_url(example_store) -> Iterator[str]:
     """The app on that store."""
     with browsing.served(example_store / "app.log", variables(example_store)) as url:
         yield url
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def empty_url(tmp_path_factory) -> Iterator[str]:
     """The app on a store without a run."""
     folder = tmp_path_factory.mktemp("empty")
