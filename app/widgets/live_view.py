@@ -44,7 +44,7 @@ def show(run_id: str, arm: Arm, flip: Flip) -> None:
     details(run_id)
 
 
-@st.fragment(run_every="1s")
+@st.fragment(run_every="2s")  # each look takes processor time from an engine on this machine
 @refusals_said
 def follow(run_id: str) -> None:
     """A run that goes on; the page is drawn anew when it has ended."""

@@ -14,7 +14,7 @@ import pandas as pd
 from labkit.analysis.arms import MIN_PAIRS, in_order
 from labkit.analysis.effect_words import TOO_FEW
 from labkit.core.arms import BASE
-from labkit.experiments.dashboard.live.finding_caveats import caveats
+from labkit.experiments.dashboard.live.finding_caveats import busy_cores, caveats
 from labkit.experiments.dashboard.live.finding_own_ways import own_ways_said
 from labkit.experiments.dashboard.live.finding_verdict import verdict_of, with_sureness
 from labkit.experiments.dashboard.live.finding_words import evidence, headline, no_answer
@@ -112,7 +112,7 @@ def _finding(opened: Opened, pairs: Pairs, beside: Opened | None = None) -> Find
         against=pairs.against,
         ratio=pairs.ratio,
         n=pairs.n,
-        said=with_sureness(headline(pairs), pairs, verdict, beside),
+        said=with_sureness(headline(pairs), pairs, verdict, beside, busy=busy_cores(opened, pairs, beside) > 0),
         because=evidence(pairs) if pairs.n else (),
         but=told + few + caveats(opened, pairs, beside),
         verdict=verdict_head(verdict),

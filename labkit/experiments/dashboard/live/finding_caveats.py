@@ -16,7 +16,13 @@ _DIFFERS = 0.05
 def caveats(opened: Opened, pairs: Pairs, beside: Opened | None = None) -> tuple[str, ...]:
     """Of this run's arm and of what it is set against."""
     found = [_laps(pairs)] if pairs.n else []
-    found += [_tokens(pairs), _failed(opened, pairs, beside), toggled(opened), _unsplit(pairs), _busy(opened, pairs)]
+    found += [
+        _tokens(pairs),
+        _failed(opened, pairs, beside),
+        toggled(opened),
+        _unsplit(pairs),
+        _busy(opened, pairs, beside),
+    ]
     return tuple(filter(None, [*found, _across(opened, beside)]))
 
 
@@ -66,16 +72,21 @@ def _unsplit(pairs: Pairs) -> str:
     return "The engine told no times of single requests: lanes show what the client saw." if none and pairs.n else ""
 
 
-def _busy(opened: Opened, pairs: Pairs) -> str:
-    """While the run goes on; its own note says it at the end."""
+def busy_cores(opened: Opened, pairs: Pairs, beside: Opened | None) -> float:
+    """The most cores that others kept busy while one of the two arms was measured; 0 where it is too little to say."""
     took = [
         float(event["cores"])
-        for event in opened.events
+        for run in (opened, beside)
+        for event in (run.events if run else ())
         if event["type"] == "bystanders" and event["arm"] in (pairs.arm, pairs.against) and event.get("cores")
     ]
-    if not took or max(took) <= MANY_CORES:
-        return ""
-    return f"Other processes kept up to {max(took):.1f} cores busy meanwhile: times are too long."
+    return most if (most := max(took, default=0.0)) > MANY_CORES else 0.0
+
+
+def _busy(opened: Opened, pairs: Pairs, beside: Opened | None) -> str:
+    """While the run goes on; its own note says it at the end."""
+    cores = busy_cores(opened, pairs, beside)
+    return f"Other processes kept up to {cores:.1f} cores busy meanwhile: times are too long." if cores else ""
 
 
 def _across(opened: Opened, beside: Opened | None) -> str:

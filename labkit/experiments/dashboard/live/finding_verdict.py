@@ -22,9 +22,13 @@ def verdict_of(opened: Opened, pairs: Pairs, beside: Opened | None) -> str:
     return twin_gain("e2e_s", cold_steps(opened), opened.chunks.iloc[:0], pairs.arm, pairs.against).verdict
 
 
-def with_sureness(said: str, pairs: Pairs, verdict: str, beside: Opened | None) -> str:
-    """A headline and how sure it is: `...1.96x faster (15.1 s → 7.7 s): a first look, one pass.`"""
-    return f"{said.removesuffix('.')}: {_sureness(pairs, verdict, beside)}." if pairs.n else said
+def with_sureness(said: str, pairs: Pairs, verdict: str, beside: Opened | None, *, busy: bool = False) -> str:
+    """A headline and how sure it is: `...1.96x faster (15.1 s → 7.7 s): a first look, one pass.`
+
+    `busy`: others kept the machine busy meanwhile, which may be all that the ratio shows.
+    """
+    machine = ", on a busy machine" if busy else ""
+    return f"{said.removesuffix('.')}: {_sureness(pairs, verdict, beside)}{machine}." if pairs.n else said
 
 
 def _sureness(pairs: Pairs, verdict: str, beside: Opened | None) -> str:

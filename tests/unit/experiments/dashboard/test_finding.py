@@ -193,8 +193,10 @@ def test_a_longer_answer_is_not_blamed_on_the_layer_in_silence():
 def test_a_busy_machine_is_said_while_the_run_goes_on():
     [found] = findings(made(in_time(), events=[("bystanders", {"arm": "base", "cores": 0.8})]))
     assert "Other processes kept up to 0.8 cores busy meanwhile: times are too long." in found.but
+    assert found.said.endswith("on a busy machine.")
     [quiet] = findings(made(in_time(), events=[("bystanders", {"arm": "base", "cores": 0.1})]))
     assert not any("cores" in said for said in quiet.but)
+    assert "busy" not in quiet.said
 
 
 def test_laps_are_judged_in_the_first_line_with_the_words_of_every_page():
