@@ -121,14 +121,15 @@ def test_a_drafter_that_is_alone_has_the_colour_of_its_arm(mode):
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_steps_that_lost_are_hollow(mode):
+def test_steps_that_lost_are_crossed_out(mode):
     info = draft_gain_info(GAINS)
     assert [(dots.method, dots.n, dots.n_lost) for dots in info.drafters] == [("ngram", 2, 1), ("suffix", 1, 0)]
     assert info.drafters[0].told[0] == "t, turn 1 (act): 0.50x at 10% acceptance"
     assert "Drafts cost time: ngram in 1 of 2 steps; suffix in 0 of 1 step." in info.caption.alt
     ngram, suffix = draft_gain_figure(info, mode).data
-    assert [symbol.endswith("-open") for symbol in ngram.marker.symbol] == [True, False]
-    assert not suffix.marker.symbol[0].endswith("-open")
+    assert [symbol == "x" for symbol in ngram.marker.symbol] == [True, False]
+    assert "x" not in suffix.marker.symbol
+    assert not any(symbol.endswith("-open") for symbol in (*ngram.marker.symbol, *suffix.marker.symbol))
 
 
 def test_very_many_steps_are_drawn_as_medians_of_groups():
