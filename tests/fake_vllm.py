@@ -57,7 +57,8 @@ def install(folder: Path, path: str) -> tuple[Path, str]:
         text = text.replace(old, new)
     profile = folder / "fake.toml"
     profile.write_text(text)
-    return profile, os.pathsep.join([str(program.parent), path])
+    beside_python = str(Path(sys.executable).parent)  # where the router is, whether or not the environment is activated
+    return profile, os.pathsep.join([str(program.parent), beside_python, path])
 
 
 def main() -> None:
