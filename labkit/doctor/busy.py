@@ -39,7 +39,8 @@ def load(window_s: float, engines: Mapping[int, str], shown: int = 3) -> Load:
 
 
 def _own() -> dict[tuple[int, float], float]:
-    return tree(os.getpid()).cpu_s
+    """This process alone: what it started, an engine or a run, keeps the cores busy like anybody else."""
+    return {key: seconds for key, seconds in tree(os.getpid()).cpu_s.items() if key[0] == os.getpid()}
 
 
 def _processes() -> dict[tuple[int, float], _Seen]:
