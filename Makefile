@@ -7,7 +7,7 @@ LOCKS := requirements/cpu.txt requirements/torch-cpu.txt requirements/uv.txt
 PACKAGES := pyproject.toml $(wildcard plugins/*/pyproject.toml)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test app lab check bench calibrate suffix lock clean
+.PHONY: help setup demo test app lab notebooks check bench calibrate suffix lock clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
@@ -34,6 +34,9 @@ app: setup ## Open the dashboard
 lab: setup ## Open the notebooks in JupyterLab, on this machine only
 	@# Jupyter refuses root, who is all there is in many containers, unless told.
 	$(BIN)/jupyter lab --ip=127.0.0.1 --notebook-dir=notebooks $(if $(filter 0,$(shell id -u)),--allow-root)
+
+notebooks: setup ## Write the notebooks' .ipynb again: their text, with the outputs of the runs in data/runs
+	$(BIN)/python notebooks/tools/outputs.py
 
 check: setup ## Format, lint, types, import directions
 	@echo "== ruff format"

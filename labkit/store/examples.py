@@ -20,8 +20,12 @@ EXAMPLE = "example"
 
 
 def examples() -> dict[str, Path]:
-    """Id to the zipped folder, which is called by the id; newest first. Empty where none was shipped."""
-    return {path.stem: path for path in sorted((data_dir() / "runs").glob("*.zip"), reverse=True)}
+    """Id to the zipped folder, which is called by the id. Empty where none was shipped.
+
+    A factorial stands first, since every page has something to show of it; then the newest.
+    """
+    newest = sorted((data_dir() / "runs").glob("*.zip"), reverse=True)
+    return {path.stem: path for path in sorted(newest, key=lambda path: "-factorial-" not in path.stem)}
 
 
 def example_named(name: str) -> Path | None:
