@@ -1,7 +1,8 @@
 """The recording of one agent's run: the exact requests, replies, tool results and gaps, replayable under any arm.
 
 A recording is a JSONL file: a header line, then one line a step. Messages are append-only, so a step keeps only what
-was *added* before its request; request n is every `append` and `reply` before it, in order. Tools never change within
+was *added* before its request; request n is every `append` and `reply` before it, in order. What was sent otherwise the
+second time, such as a system prompt with the time in it, is kept beside them as `rewritten`. Tools never change within
 a recording (they sit at the front of the prompt) and are kept once, in the header.
 """
 
@@ -21,7 +22,8 @@ from labkit.core.names import pick
 from labkit.core.paths import data_dir
 from labkit.core.records import KINDS, Kind, Record
 
-SCHEMA = 1
+SCHEMA = 2
+"""The newest that is read. 2: some step has `rewritten`, which who reads 1 alone would send as it was first sent."""
 _LIST = "List the shipped ones with: labkit recordings"
 
 
@@ -44,7 +46,7 @@ class RecordingHeader(Record):
     template_sha256: str | None = None
     created: str | None = None
     note: str = ""
-    schema: int = SCHEMA
+    schema: int = 1
     type: str = "recording"
 
 
@@ -54,7 +56,8 @@ class RecordedStep(Record):
 
     `append`: messages added before the request. `request`: the ChatRequest's fields other than messages and tools.
     `tool_*`: the tool that the reply asked for, its seconds and result bytes; null when it asked for none.
-    `gap_s`: end of the reply before to the send of this request, tools included; 0 for the first.
+    `gap_s`: end of the reply before to the send of this request, tools included; 0 for the first. `rewritten`: by
+    position (from 0, as text) the messages that this request, and it alone, sent in place of those of the history.
     """
 
     turn: int
@@ -68,6 +71,12 @@ class RecordedStep(Record):
     tool_s: float | None = None
     tool_bytes: int | None = None
     gap_s: float = 0.0
+    rewritten: dict[str, Message] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Without `rewritten` where nothing was: such a recording reads, and has the hash, that it always had."""
+        data = super().to_dict()
+        return data if self.rewritten else {key: value for key, value in data.items() if key != "rewritten"}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
@@ -85,7 +94,8 @@ class Recording:
         """The messages of request `index` (from 0). `replies`: what replaces the recorded replies (live history)."""
         said = replies if replies is not None else [step.reply for step in self.steps]
         before = [message for n in range(index) for message in (*self.steps[n].append, said[n])]
-        return before + self.steps[index].append
+        sent, rewritten = before + self.steps[index].append, self.steps[index].rewritten
+        return [rewritten.get(str(at), message) for at, message in enumerate(sent)]
 
     def request(self, index: int, replies: Sequence[Message] | None = None) -> ChatRequest:
         """Request `index` as it was sent, or with other replies in its history."""
