@@ -10,7 +10,7 @@ import loaders
 from widgets.runs import NO_RUN, PICKED
 
 RUNS, WRITTEN = "runs", "runs_written"
-EXAMPLE = " Or choose the example that came with the project."
+EXAMPLE = " Or choose an example that came with the project."
 TOO_LARGE = (
     "{size}: too large for a browser, since a download passes through the dashboard's memory as a whole. Copy the file "
     "from this place, on the machine that runs the dashboard, before you prepare another one or close this tab; or use "

@@ -43,14 +43,14 @@ def variables(folder: Path, **more: str) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def example_store(tmp_path_factory) -> Path:
-    """A store with the real run that is shipped, and before it one that failed."""
+    """A store with a real run that is shipped, of six arms, and before it one that failed."""
     folder = tmp_path_factory.mktemp("pages")
     os.environ["LABKIT_RUNS"] = str(folder / "runs")
     try:
         ended([failed("base", 1)], "failed", "base not measured: all 1 requests failed", arms=["base", "prefix"])
     finally:
         del os.environ["LABKIT_RUNS"]
-    with zipfile.ZipFile(next((DATA / "runs").glob("*.zip"))) as example:
+    with zipfile.ZipFile(next((DATA / "runs").glob("*-6cb346.zip"))) as example:
         example.extractall(folder / "runs")
     return folder
 
