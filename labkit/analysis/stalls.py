@@ -85,15 +85,16 @@ def _overlapped(table: pd.DataFrame, steps: pd.DataFrame) -> pd.Series[bool]:
     found = pd.Series(False, index=table.index)
     windows = dict(iter(steps.groupby(LOAD_KEY)))
     for key, rows in table.groupby(LOAD_KEY):
-        found.loc[rows.index] = _meets(rows, windows[key])
+        found.loc[rows.index] = waits_beside(rows, windows[key]).any(axis=1)
     return found
 
 
-def _meets(rows: pd.DataFrame, steps: pd.DataFrame) -> Bools:
-    """For each gap: whether a step of another agent was between its send and its first token (or its failure)."""
+def waits_beside(rows: pd.DataFrame, steps: pd.DataFrame) -> Bools:
+    """Of one window, for each gap (row) and step (column): whether the step is of another agent and was between its
+    send and its first token (or its failure) meanwhile."""
     first, ended = numbers(steps, "t_first_token"), numbers(steps, "t_end")
     until = np.where(np.isnan(first), ended, first)
     other = lane(rows["agent"]).to_numpy()[:, None] != lane(steps["agent"]).to_numpy()[None, :]
     sent = numbers(steps, "t_send")[None, :] < floats(rows["end"])[:, None]
     waits = until[None, :] > floats(rows["start"])[:, None]
-    return np.asarray((other & sent & waits).any(axis=1), dtype=np.bool_)
+    return np.asarray(other & sent & waits, dtype=np.bool_)

@@ -6,8 +6,9 @@ Keys and values of every layer: 2 x layers x KV heads x head size x bytes of the
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from labkit.core.errors import WeightsError
 from labkit.engines import weights
@@ -18,14 +19,37 @@ _BYTES = {"float32": 4, "float": 4, "float16": 2, "half": 2, "bfloat16": 2, "fp8
 
 def kv_bytes_per_token(profile: Profile) -> int | None:
     """Bytes per token; None where the configuration is not on this machine, or has another kind of cache."""
-    config = _config(profile)
+    shape = kv_shape(profile, _config(profile))
+    return shape.bytes_per_token if shape else None
+
+
+class KvShape(NamedTuple):
+    """What a token keeps: keys and values of `layers` x `heads` x `size` numbers of `width` bytes each."""
+
+    layers: int
+    heads: int
+    size: int
+    width: int
+
+    @property
+    def bytes_per_token(self) -> int:
+        """Over all GPUs together."""
+        return 2 * self.layers * self.heads * self.size * self.width
+
+    def __str__(self) -> str:
+        parts = f"2 x {self.layers} layers x {self.heads} KV heads x {self.size} numbers x {self.width} bytes"
+        return f"{parts} = {self.bytes_per_token:,} bytes a token"
+
+
+def kv_shape(profile: Profile, config: Mapping[str, Any]) -> KvShape | None:
+    """Of a model's configuration under this profile; None where it does not say, or has another kind of cache."""
     if not config or "kv_lora_rank" in config:  # latent attention keeps something else
         return None
     heads = config.get("num_key_value_heads") or config.get("num_attention_heads")
     size = config.get("head_dim") or _head_size(config)
     width = _BYTES.get(_dtype(profile, config))
     layers = config.get("num_hidden_layers")
-    return 2 * layers * heads * size * width if layers and heads and size and width else None
+    return KvShape(layers, heads, size, width) if layers and heads and size and width else None
 
 
 def _config(profile: Profile) -> dict[str, Any]:
@@ -37,12 +61,12 @@ def _config(profile: Profile) -> dict[str, Any]:
     return read if isinstance(read, dict) else {}
 
 
-def _head_size(config: dict[str, Any]) -> int | None:
+def _head_size(config: Mapping[str, Any]) -> int | None:
     hidden, heads = config.get("hidden_size"), config.get("num_attention_heads")
     return hidden // heads if hidden and heads else None
 
 
-def _dtype(profile: Profile, config: dict[str, Any]) -> str:
+def _dtype(profile: Profile, config: Mapping[str, Any]) -> str:
     """The first that says something: the cache's own dtype, the engine's, the model's."""
     flags = profile.engine.flags
     asked = [flags.get("kv-cache-dtype"), flags.get("dtype"), config.get("dtype"), config.get("torch_dtype")]
