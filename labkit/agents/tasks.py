@@ -1,7 +1,7 @@
 """The tasks: a goal, a small package with a real bug, and a hidden check that says whether the goal was reached.
 
-`data/tasks/<name>/`: `task.toml` (title, goal, limits), `workspace/` (what the agent sees, a copy of it), `check/`
-(unittest tests that it never sees), `script.toml` (a known solution, for ScriptedModel).
+`data/tasks/<name>/`, or a folder of one's own: `task.toml` (title, goal, limits), `workspace/` (what the agent sees, a
+copy of it), `check/` (unittest tests that it never sees), `script.toml` (a known solution, for ScriptedModel alone).
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from labkit.core.names import pick
 from labkit.core.paths import data_dir
 
 CHECK = "hidden_check"
+_LIST = "labkit tasks"
 
 
 class _LimitsFile(BaseModel):
@@ -76,9 +77,12 @@ def list_tasks() -> list[str]:
 
 
 def load_task(name: str) -> Task:
-    """The task of this name. Raises UnknownName, or BadInput when its file is wrong."""
-    folder = pick("task", name, _folders(), "labkit tasks")
-    path = folder / "task.toml"
+    """The task of this name, or the one in this folder; a path has a `/`, as `./mine` does.
+
+    Raises UnknownName, or BadInput when its file is wrong or a folder of one's own lacks what a task needs.
+    """
+    folder = _own(name) if "/" in name else pick("task", name, _folders(), _LIST)
+    path, name = folder / "task.toml", folder.name
     try:
         read = _TaskFile.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
     except (tomllib.TOMLDecodeError, ValidationError) as error:
@@ -88,3 +92,16 @@ def load_task(name: str) -> Task:
 
 def _folders() -> dict[str, Path]:
     return {path.parent.name: path.parent for path in sorted((data_dir() / "tasks").glob("*/task.toml"))}
+
+
+def _own(path: str) -> Path:
+    """A folder that does not come with the project. Raises BadInput naming what is not there."""
+    folder = Path(path).expanduser().resolve()
+    if not (folder / "task.toml").is_file():
+        hint = f"List those that come with the project: {_LIST}"
+        raise BadInput("task", path, "a folder with task.toml, workspace/ and check/", hint)
+    for tests in (f"workspace/{TESTS}", "check"):
+        if not (folder / tests / "__init__.py").is_file() or not any((folder / tests).glob("test*.py")):
+            allowed = f"{tests}/ with __init__.py and a test*.py of unittest tests"
+            raise BadInput(f"{folder.name}/{tests}", None, allowed, "See data/tasks/ for whole tasks.")
+    return folder

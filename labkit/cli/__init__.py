@@ -26,6 +26,7 @@ _GROUPS = (
     "fleet",
     "doctor",
     "agent",
+    "import_log",
     "replay",
     "run",
     "run_factorial",

@@ -23,7 +23,9 @@ class Mode(StrEnum):
     required = "required"
 
 
-Task = Annotated[str, typer.Option("--task", help="A name of `labkit tasks`.")]
+Task = Annotated[
+    str, typer.Option("--task", help="A name of `labkit tasks`, or the folder of a task of your own: ./mine.")
+]
 Arm = Annotated[str, typer.Option("--arm", help="base, prefix, pd, spec, prefix+pd, prefix+spec, pd+spec or all.")]
 Profile = Annotated[str, typer.Option("--profile", help="Machine, model and engine: a name, or a TOML file.")]
 Model = Annotated[

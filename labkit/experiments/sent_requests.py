@@ -17,7 +17,7 @@ _FIELDS = {field.name for field in dataclasses.fields(ChatRequest)}
 def requests_of(name: str) -> list[ChatRequest]:
     """The requests of a recording by name or path, or of a .jsonl file with one chat-completions body a line.
 
-    Raises UnknownName, BadInput naming the line.
+    The body may stand under `request`, as in a chat log. Raises UnknownName, BadInput naming the line.
     """
     path = Path(name).expanduser()
     if path.suffix == ".jsonl" and path.is_file() and not _is_recording(path):
@@ -35,9 +35,10 @@ def _is_recording(path: Path) -> bool:
 def _body(path: Path, number: int, line: str) -> ChatRequest:
     where = f"{path.name} line {number}"
     try:
-        body: Any = json.loads(line)
+        row: Any = json.loads(line)
     except ValueError as error:
         raise BadInput(where, line[:40], "one JSON object", str(error)) from error
+    body = {**row, **row["request"]} if isinstance(row, dict) and isinstance(row.get("request"), dict) else row
     messages = body.get("messages") if isinstance(body, dict) else None
     if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
         raise BadInput(where, line[:40], "a chat-completions body with `messages`", "A recording will do, too.")
