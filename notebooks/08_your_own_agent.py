@@ -51,12 +51,12 @@ FOLDER = Path(tempfile.mkdtemp(prefix="labkit-own-"))  # all that this notebook 
 # %% tags=["own-files"]
 TASK = FOLDER / "late-fee"
 for part in ("workspace/desk", "workspace/tests", "check"):
-    (TASK / part).mkdir(parents=True)
+    (TASK / part).mkdir(parents=True, exist_ok=True)
     (TASK / part / "__init__.py").touch()
 _ = (TASK / "task.toml").write_text('''title = "The day that is not free"
 goal = """
 The package `desk` charges for books that come back late. The first day is free, says the sign at the door.
-Users report that two days cost as much as two days without it. Find out why and repair it.
+Users report that whoever is two days late pays for two days, and not for one. Find out why and repair it.
 """
 limits = { steps = 12 }
 ''')
@@ -154,10 +154,12 @@ steps_shown(script.recording)
 # %%
 from labkit.core.errors import BadInput
 
+_ = (TASK / "check").rename(TASK / "put aside")
 try:
-    load_task(str(TASK / "workspace"))
+    load_task(str(TASK))
 except BadInput as refused:
-    print(refused.hint)
+    print(refused)
+_ = (TASK / "put aside").rename(TASK / "check")
 
 # %% [markdown]
 # Now the profile's own model decides, and each request, reply and tool result is kept. In a terminal:
@@ -247,11 +249,11 @@ _ = LOG.write_text("".join(json.dumps(line) + "\n" for line in lines))
 # Many agents put the time into their first message. Let this one do so in each request, and look at what becomes of it.
 
 # %%
-CLOCKED = FOLDER / "clocked-log.jsonl"
-for n, line in enumerate(json.loads(json.dumps(lines))):
+clocked = json.loads(json.dumps(lines))
+for n, line in enumerate(clocked):
     line["request"]["messages"][0]["content"] = f"It is 09:1{n}. {RULES}"
-    with CLOCKED.open("a") as log:
-        log.write(json.dumps(line) + "\n")
+CLOCKED = FOLDER / "clocked-log.jsonl"
+_ = CLOCKED.write_text("".join(json.dumps(line) + "\n" for line in clocked))
 
 # %% [markdown]
 # **Prediction:** it cannot become a recording. A recording only appends, as a prefix cache only finds what nobody has
@@ -413,6 +415,15 @@ Markdown(told("drafts stay below the bound", *drafts_stay_below(turns, steps, "p
 from labkit.plots.wall_ledger import wall_ledger_figure, wall_ledger_info
 
 wall_ledger_figure(wall_ledger_info(steps))
+
+# %%
+from labkit.experiments.lessons.first_look import arms_shown
+
+arms_shown(table)
+
+# %% [markdown]
+# Read it from the left: how caching was switched, whether all steps came through, then the times, and last whether the
+# ratio has enough pairs to be believed.
 
 # %%
 Markdown(told("the layer that should save more seconds does", *pays_most(should, steps, "prefix+spec")))

@@ -30,7 +30,7 @@ def register(app: typer.Typer) -> None:
 def doctor(
     profile: ProfileOption = DEFAULT_PROFILE,
     recording: Annotated[
-        str | None, typer.Option(help="Check its prompts, too: a recording, or a .jsonl of request bodies.")
+        str | None, typer.Option(help="Check its prompts, too: a recording, a chat log, or a .jsonl of request bodies.")
     ] = None,
     thorough: Annotated[bool, typer.Option("--thorough", help="Compare every byte of the weights (slower).")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The report as JSON.")] = False,
