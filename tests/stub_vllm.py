@@ -74,6 +74,7 @@ FILES = {
                 if "old_key" in extra:
                     logging.getLogger("vllm.moriio").warning("old_key is ignored")
                 rank = get_tensor_model_parallel_rank() + get_tensor_model_parallel_world_size()
+                int(extra["http_port"])
                 return cls(float(extra.get("transfer_timeout", 30)), random.randrange(10**9), rank)
     """,
 }

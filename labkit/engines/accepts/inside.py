@@ -22,8 +22,6 @@ from pathlib import Path
 from typing import Any
 
 MORIIO = "vllm.distributed.kv_transfer.kv_connector.v1.moriio.moriio_common"
-CHOSEN_ANEW = ("local_kv_port", "local_ping_port", "engine_id")
-"""Ports and names that are picked each time: they differ between any two, and say nothing."""
 PLAIN = (bool, int, float, str, type(None))
 
 
@@ -64,6 +62,7 @@ class Room:
 
     def __init__(self, models: Mapping[str, Any], folder: Path) -> None:
         self.folder = folder
+        self._steady: dict[str, dict[str, Any]] = {}
         self.folders = {name: str(folder / name.replace("/", "--")) for name in models}
         for name, config in models.items():
             Path(self.folders[name]).mkdir()
@@ -113,7 +112,15 @@ class Room:
         read = dataclasses.asdict(common.MoRIIOConfig.from_vllm_config(config))
         for part in (config.cache_config, config.scheduler_config, config.kv_transfer_config):
             read.update({name: value for name, value in vars(part).items() if isinstance(value, PLAIN)})
-        return {name: value for name, value in read.items() if name not in CHOSEN_ANEW}
+        return read
+
+    def steady(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Settings that are the same whenever the same is asked for: no port that is picked anew, no free memory."""
+        asked = json.dumps(arguments, sort_keys=True)
+        if asked not in self._steady:
+            first, second = self.settings(arguments), self.settings(arguments)
+            self._steady[asked] = {name: value for name, value in first.items() if value == second.get(name)}
+        return self._steady[asked]
 
 
 def engine_args(arguments: Mapping[str, Any]) -> Any:
@@ -182,7 +189,12 @@ def ask_keys(room: Room, arguments: Mapping[str, Any], keys: Mapping[str, Any]) 
     transfer = arguments["kv_transfer_config"]
     extra = {**transfer["kv_connector_extra_config"], **keys}
     more = {**arguments, "kv_transfer_config": {**transfer, "kv_connector_extra_config": extra}}
-    before = room.settings(arguments)
+    try:
+        before = room.steady(arguments)
+    except CannotBeAsked:
+        raise
+    except Exception as error:
+        raise CannotBeAsked(f"without the key it fails, too: {words(error)}") from error
     with warnings_of_vllm() as warned:
         after = room.settings(more)
     changed = {name: [value, after.get(name)] for name, value in before.items() if value != after.get(name)}

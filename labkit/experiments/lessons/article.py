@@ -15,6 +15,7 @@ from labkit.core.arms import ARMS, LAYERS
 from labkit.engines.accepts import Answers
 from labkit.experiments.compared import compared
 from labkit.experiments.lessons.article_judged import (
+    DraftRoom,
     Judged,
     judged_answers,
     judged_memory,
@@ -23,7 +24,7 @@ from labkit.experiments.lessons.article_judged import (
 )
 from labkit.experiments.lessons.article_lines import DEFAULT, LINES, SEQS, Line, lines_of
 from labkit.experiments.lessons.article_numbers import judged_number
-from labkit.experiments.lessons.article_seen import prefill_seqs, seen
+from labkit.experiments.lessons.article_seen import draft_room, prefill_seqs, seen
 from labkit.experiments.lessons.article_words import claimed, in_words
 from labkit.experiments.report.english import records
 from labkit.experiments.report.material import Material
@@ -38,18 +39,20 @@ _SPLIT = [arm.label for arm in ARMS if arm.pd_split]
 
 
 class Evidence(NamedTuple):
-    """All that claims are judged by. `prefill_at_once`: None: no run had a split; `n_split`: steps that it finished."""
+    """All that claims are judged by. `prefill_at_once`: None: no run had a split; `n_split`: its steps."""
 
     answers: Answers
     seen: pd.DataFrame
     prefill_at_once: int | None
     n_split: int
+    draft: DraftRoom | None
 
 
 def evidence(answers: Answers, runs: Sequence[Run]) -> Evidence:
     """From the engine's answers and the runs of one machine."""
     most = [at_once for run in runs if (at_once := prefill_seqs(run)) is not None]
-    return Evidence(answers, seen(runs), max(most) if most else None, sum(map(_n_split, runs)))
+    draft = next(filter(None, map(draft_room, runs)), None)
+    return Evidence(answers, seen(runs), max(most) if most else None, sum(map(_n_split, runs)), draft)
 
 
 def _n_split(run: Run) -> int:
@@ -64,7 +67,7 @@ def judged(claim: Mapping[str, Any], found: Evidence, claims: pd.DataFrame) -> J
     if claim["source"] == ARTICLE and claim["metric"] == "hit_rate":
         return judged_reuse(found.answers.of(DEFAULT.id), found.seen)
     if claim["source"] == ARTICLE and claim["metric"] == "memory":
-        return judged_memory(_draft_gb(claims))
+        return judged_memory(_draft_gb(claims), found.draft)
     return judged_number(claim, found.seen)
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import pandas as pd
 
-from labkit.analysis.format import DASH
+from labkit.analysis.format import DASH, percent
 from labkit.engines.accepts import Answer
 from labkit.experiments.lessons.article_words import first_line, ignored_words, levels, rows_of
 
@@ -18,6 +18,19 @@ DIFFERS: Verdict = "differs"
 UNSEEN: Verdict = "cannot be seen here"
 VERDICTS: tuple[Verdict, ...] = (AGREES, DIFFERS, UNSEEN)
 UNASKED = ("not installed", "no answer")
+
+
+class DraftRoom(NamedTuple):
+    """What a draft model took here. `more_gb`: memory of the machine, against no draft; `share`: of KV blocks, left."""
+
+    more_gb: float
+    share: float | None
+    n: int
+
+    @property
+    def words(self) -> str:
+        left = "" if self.share is None else f", {percent(self.share)} of the KV blocks left"
+        return f"{self.more_gb:+.2f} GB with a draft model{left} (n {self.n} readings)"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,14 +82,14 @@ def judged_seqs(line: Judged, most: int | None, n: int) -> Judged:
     return Judged(verdict=DIFFERS, because=because, here=f"--max-num-seqs {most}, n {n}")
 
 
-def judged_memory(weights_gb: float | None) -> Judged:
-    """Of a draft's memory: what its weights alone come to, as no run here keeps memory by process."""
-    unkept = "no run here keeps the memory of a draft"
-    if weights_gb is None:
-        return Judged(verdict=UNSEEN, because=unkept)
-    return Judged(
-        verdict=UNSEEN, because=f"{unkept}; the weights of the one it names would be {weights_gb:.1f} GB in bf16"
-    )
+def judged_memory(weights_gb: float | None, room: DraftRoom | None) -> Judged:
+    """Of a draft's memory. What was seen is another draft's, so it stands beside the claim and does not judge it.
+
+    `weights_gb`: what the weights of the draft that is claimed about come to; None: not known.
+    """
+    weights = "" if weights_gb is None else f"; its weights would be {weights_gb:.1f} GB in bf16"
+    because = f"the draft that it names was not run here{weights}"
+    return Judged(verdict=UNSEEN, because=because, here=DASH if room is None else room.words)
 
 
 def verdicts(judged: Iterable[Judged]) -> dict[Verdict, int]:

@@ -24,6 +24,8 @@ from labkit.core.arms import ARMS, LAYERS, Arm
 from labkit.core.columns import column
 from labkit.core.records import Record
 from labkit.experiments.compared import compared
+from labkit.experiments.lessons.article_judged import DraftRoom
+from labkit.experiments.lessons.draft_memory import NO_DRAFTER, room_table
 from labkit.experiments.report.english import records, verdict_head
 from labkit.experiments.report.material import Material
 from labkit.store.runs import Run
@@ -150,3 +152,13 @@ def prefill_seqs(run: Run) -> int | None:
         if process.get("role") == "prefill" and "--max-num-seqs" in (process.get("argv") or ())
     ]
     return max(map(int, told)) if told else None
+
+
+def draft_room(run: Run) -> DraftRoom | None:
+    """Memory of the machine and KV blocks beside a draft model, against no drafter; None: the run had not both."""
+    rooms = {row["drafter"]: row for row in records(room_table(run))}
+    beside, alone = rooms.get("draft_model"), rooms.get(NO_DRAFTER)
+    if beside is None or alone is None or missing(beside["used_gb"]) or missing(alone["used_gb"]):
+        return None
+    share = None if missing(beside["share"]) else float(beside["share"])
+    return DraftRoom(beside["used_gb"] - alone["used_gb"], share, int(min(beside["n_used"], alone["n_used"])))

@@ -9,61 +9,59 @@ from labkit.experiments.lessons.article import Evidence, judged_line
 from labkit.experiments.lessons.article_judged import AGREES, UNASKED, UNSEEN, VERDICTS
 from labkit.experiments.lessons.article_lines import DEFAULT, LINES, MISSPELT, Line
 from labkit.experiments.lessons.article_words import first_line, ignored_words
+from labkit.experiments.lessons.outcome import Outcome
 from labkit.experiments.report.english import counted, listed, records
 
-Saw = tuple[bool | None, str]
-"""Whether the prediction holds (None: too few to tell), and what was seen, as `told` takes them."""
 
-
-def import_saw(answers: Answers) -> Saw:
+def import_saw(answers: Answers) -> Outcome:
     """Of the prediction that the article's import fails."""
     answer = answers.of(LINES[0].written.id)
     if answer.status in UNASKED:
-        return None, answer.said
+        return Outcome(None, answer.said)
     if answer.status == "accepted":
-        return False, "the engine's Python imports it"
-    return True, f"the engine's Python says `{first_line(answer.said)}`"
+        return Outcome(False, "the engine's Python imports it")
+    return Outcome(True, f"the engine's Python says `{first_line(answer.said)}`")
 
 
-def names_saw(answers: Answers) -> Saw:
+def names_saw(answers: Answers) -> Outcome:
     """Of the prediction that an engine stops at every name that it does not know."""
     found = [answers.of(line.written.id) for line in LINES]
     if lost := _unasked(found):
-        return None, lost
+        return Outcome(None, lost)
     ignored, refused = ([answer for answer in found if answer.status == status] for status in ("ignored", "refused"))
     silent = sum(not answer.warned for answer in ignored)
     told = (
         f"of {len(found)} lines it refuses {len(refused)} and ignores {len(ignored)}, {silent} of them without a word"
     )
-    return not ignored, told
+    return Outcome(not ignored, told)
 
 
-def misspelt_saw(answers: Answers) -> Saw:
+def misspelt_saw(answers: Answers) -> Outcome:
     """Of the prediction that today's own key, misspelt, is ignored as the article's are."""
     answer = answers.of(MISSPELT.id)
     if lost := _unasked([answer]):
-        return None, lost
+        return Outcome(None, lost)
     if answer.status == "ignored":
-        return True, f"with one letter missing, {ignored_words(answer)}"
-    return False, f"the misspelt key is {answer.status}"
+        return Outcome(True, f"with one letter missing, {ignored_words(answer)}")
+    return Outcome(False, f"the misspelt key is {answer.status}")
 
 
-def reuse_saw(answers: Answers, table: pd.DataFrame) -> Saw:
+def reuse_saw(answers: Answers, table: pd.DataFrame) -> Outcome:
     """Of the article's word that nothing is reused between turns by default. `table`: of the article's claims."""
     answer = answers.of(DEFAULT.id)
     if lost := _unasked([answer]):
-        return None, lost
+        return Outcome(None, lost)
     row = next(row for row in records(table) if row["claim"].startswith("vLLM does not reuse"))
-    return row["verdict"] == AGREES, row["because"]
+    return Outcome(row["verdict"] == AGREES, row["because"])
 
 
-def verdicts_saw(table: pd.DataFrame, most: str = UNSEEN) -> Saw:
+def verdicts_saw(table: pd.DataFrame, most: str = UNSEEN) -> Outcome:
     """Of the prediction that more than half of a table's claims have this verdict."""
     if not len(table):
-        return None, "there is no such claim"
+        return Outcome(None, "there is no such claim")
     found = table["verdict"].value_counts()
     said = listed(f"{found[verdict]} {_verb(verdict, int(found[verdict]))}" for verdict in VERDICTS if verdict in found)
-    return bool(2 * found.get(most, 0) > len(table)), f"of {counted(len(table), 'claim')}, {said}"
+    return Outcome(bool(2 * found.get(most, 0) > len(table)), f"of {counted(len(table), 'claim')}, {said}")
 
 
 def _verb(verdict: str, n: int) -> str:

@@ -85,6 +85,13 @@ def test_a_key_that_changes_nothing_is_ignored_and_a_warning_is_heard(stub: str)
     assert silent.compared == changes.compared > 4
 
 
+def test_a_connector_that_fails_without_the_key_says_nothing_of_it(stub: str) -> None:
+    bare = {**CONNECTOR, "kv_connector_extra_config": {}}
+    given = {"arguments": {"model": "some/model", "kv_transfer_config": bare}, "keys": {"retry_count": 3}}
+    told = one(Question(id="a", kind="keys", text="", given=given), stub)
+    assert (told.status, told.said) == ("no answer", "without the key it fails, too: KeyError: 'http_port'")
+
+
 def test_where_even_a_plain_engine_fails_its_check_no_refusal_counts(stub: str, tmp_path: Path) -> None:
     (tmp_path / "broken").touch()
     told = ask([arguments("a"), keys("b", x=1), flags("c"), arguments("d", nonsense=1)], stub_vllm.MODELS, python=stub)

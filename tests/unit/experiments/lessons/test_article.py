@@ -23,7 +23,7 @@ def claims() -> pd.DataFrame:
 
 
 def found(told=None, rows: pd.DataFrame = RATES, at_once: int | None = 8) -> Evidence:
-    return Evidence(told or answers(), rows, at_once, 60)
+    return Evidence(told or answers(), rows, at_once, 60, None)
 
 
 def test_every_line_is_of_a_claim_and_every_claim_of_code_has_a_line(claims) -> None:
@@ -51,7 +51,7 @@ def test_each_claim_of_the_article_has_a_verdict_with_a_reason(claims) -> None:
 def test_the_draft_s_memory_is_that_of_the_model_which_the_article_names(claims) -> None:
     table = article.article_table(claims, found())
     because = table[table["claim"].str.startswith("A draft model takes")]["because"].iloc[0]
-    assert because.endswith("the weights of the one it names would be 3.0 GB in bf16")
+    assert because.endswith("its weights would be 3.0 GB in bf16")
 
 
 def test_others_stand_beside_a_claim_and_the_article_does_not(claims) -> None:

@@ -7,6 +7,7 @@ from unit.experiments.lessons.article_facts import claim, rate, seen
 
 from labkit.engines.accepts import Answer
 from labkit.experiments.lessons.article_judged import (
+    DraftRoom,
     Judged,
     judged_answers,
     judged_memory,
@@ -66,9 +67,13 @@ def test_one_at_a_time_is_no_need_where_a_split_did_without() -> None:
         assert judged_seqs(line, most, n) == line
 
 
-def test_memory_is_not_kept_by_any_run_and_the_weights_are_arithmetic() -> None:
-    assert judged_memory(3.0).because.endswith("would be 3.0 GB in bf16")
-    assert {judged_memory(size).verdict for size in (None, 3.0)} == {"cannot be seen here"}
+def test_memory_is_another_draft_s_and_the_weights_are_arithmetic() -> None:
+    found = judged_memory(3.0, DraftRoom(0.573, 0.5, 40))
+    assert found.here == "+0.57 GB with a draft model, 50 % of the KV blocks left (n 40 readings)"
+    assert found.because == "the draft that it names was not run here; its weights would be 3.0 GB in bf16"
+    assert judged_memory(None, None) == Judged(
+        verdict="cannot be seen here", because="the draft that it names was not run here"
+    )
 
 
 @pytest.mark.parametrize(

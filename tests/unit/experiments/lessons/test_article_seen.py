@@ -13,7 +13,7 @@ from synthetic import step
 from unit.experiments.lessons.article_facts import answers
 
 from labkit.experiments.lessons.article import arm_gains_of, evidence
-from labkit.experiments.lessons.article_seen import prefill_seqs, seen
+from labkit.experiments.lessons.article_seen import draft_room, prefill_seqs, seen
 from labkit.store.runs import Run, RunStore
 
 
@@ -121,3 +121,13 @@ def test_how_many_a_prefill_side_may_take_is_read_from_its_command_line(store: P
 def test_evidence_counts_what_went_through_a_split(store: Path) -> None:
     found = evidence(answers(), [factorial(store)])
     assert (found.prefill_at_once, found.n_split) == (None, 40)
+
+
+def test_a_draft_s_room_needs_a_run_with_it_and_one_without(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run, rooms = factorial(store), pd.DataFrame({"drafter": ["none", "draft_model"], "share": [1.0, 0.5]})
+    told = rooms.assign(used_gb=[4.0, 4.5], n_used=[40, 30])
+    monkeypatch.setattr("labkit.experiments.lessons.article_seen.room_table", lambda _: told)
+    assert draft_room(run) == (0.5, 0.5, 30)
+    for lost in (told[:1], told[1:], told.assign(used_gb=[None, 4.5])):
+        monkeypatch.setattr("labkit.experiments.lessons.article_seen.room_table", lambda _, lost=lost: lost)
+        assert draft_room(run) is None
