@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from labkit.core.errors import BadInput
 from labkit.core.names import unknown
 from labkit.engines.profiles.schema import Profile
+from labkit.engines.profiles.variants import split_name, varied
 
 _SHIPPED = Path(__file__).parent
 
@@ -20,12 +21,18 @@ def list_profiles() -> list[str]:
 
 
 def load_profile(name_or_path: str) -> Profile:
-    """A shipped profile by name, or one's own by the path of its TOML file. Raises UnknownName or BadInput."""
+    """A shipped profile by name, or one's own by the path of its TOML file; `+flag=value` after it: a variant.
+
+    Raises UnknownName or BadInput.
+    """
     if name_or_path in list_profiles():
         return _read(_SHIPPED / f"{name_or_path}.toml")
     path = Path(name_or_path).expanduser()
     if path.suffix == ".toml" and path.is_file():
         return _read(path)
+    base, flags = split_name(name_or_path)
+    if flags:
+        return varied(load_profile(base), flags)
     raise unknown("profile", name_or_path, list_profiles(), "labkit plan --profiles (or give the path of a .toml file)")
 
 

@@ -1,0 +1,40 @@
+"""The notebook on prefix caching on the real engine: the cache serves, blocks round, and too many agents end it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from notebook_runs import MARKDOWN, execute, figures, printed, shown
+
+SMALL = {
+    "STEPS": 2,
+    "OTHER_STEPS": 2,
+    "OTHER_BLOCK": 32,  # the warm engine's own: no further start
+    "AGENT_STEPS": 2,
+    "AGENTS": [1, 4],
+    "WINDOW": 5.0,
+    "CACHE_BLOCKS": 58,
+    "CONTEXT": 1792,
+}
+
+
+@pytest.mark.engine
+def test_on_the_real_engine(real: Path):
+    done = execute("02_prefix_caching", real, **SMALL)
+    default, first, price, evicted, checked, other, words, falls, cost = shown(done, MARKDOWN)
+    assert "**Surprise:**" in default
+    assert "has prefix caching on" in default
+    assert "from turn 2 on the first token took" in first
+    assert "under base and" in price
+    assert evicted.startswith("**As predicted:** 0 of ")
+    assert checked.startswith("**As predicted:** at 32 tokens it is the ceiling that the run kept in 2 of 2 steps")
+    assert other.startswith("**As predicted:** with blocks of 32 tokens")
+    assert "reply tokens again" in words
+    assert "with 1 agent the cache served at least" in falls
+    assert "**Surprise:**" not in falls
+    assert "the median time to first token was" in cost
+    assert "So 2 agents fit at any time" in printed(done)
+    measured = figures(done)[4]["data"]
+    rates = next(trace["y"] for trace in measured if trace["name"] == "prefix: hit rate")
+    assert rates[0] > 2 * rates[1]
