@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import count, islice
+
 import pandas as pd
 import pytest
 from builders import a_step, frame_of
@@ -63,23 +65,21 @@ def test_no_such_block(size):
         by_block_size(talk((100, 0, 1)), [size])
 
 
-bits = st.integers(0, 1)
+sizes = st.tuples(st.integers(0, 9), st.integers(1, 6), st.integers(0, 6))
 
 
-@given(
-    st.lists(
-        st.tuples(st.lists(bits, max_size=9), st.lists(bits, max_size=6), st.integers(0, 6)), min_size=1, max_size=6
-    ),
-    st.sampled_from([1, 2, 3, 4]),
-)
-def test_it_is_what_the_tokens_give(turns: list[tuple[list[int], list[int], int]], size: int):
+@given(st.lists(sizes, min_size=1, max_size=6), st.sampled_from([1, 2, 3, 4]))
+def test_it_is_what_the_tokens_give(turns: list[tuple[int, int, int]], size: int):
     """Each prompt carries the one before, as much of its reply as was said alike, and something new."""
-    seen, prompt, steps, expected = Seen(size), [0, 0, 0, 0], list[StepRecord](), list[int]()
-    for n, (appended, reply, kept) in enumerate(turns, 1):
+    fresh, seen = count(), Seen(size)
+    prompt, steps, expected = list(islice(fresh, 4)), list[StepRecord](), list[int]()
+    for n, (appended, length, kept) in enumerate(turns, 1):
+        reply = list(islice(fresh, length))
         expected.append(seen.ceiling(prompt))
-        shared, said = seen.shared(prompt), reply or [1]
-        steps.append(a_step(turn=n, prompt_tokens=len(prompt), shared_tokens=shared, completion_tokens=len(said)))
-        seen.add(prompt, said, ONE)
-        prompt = [*prompt, *said[:kept], *appended]
+        steps.append(
+            a_step(turn=n, prompt_tokens=len(prompt), shared_tokens=seen.shared(prompt), completion_tokens=length)
+        )
+        seen.add(prompt, reply, ONE)
+        prompt = [*prompt, *reply[:kept], *islice(fresh, appended)]
     found = ceilings_at(frame_of(steps), size)["ceiling_at"]
     assert [int(value) for value in found] == expected

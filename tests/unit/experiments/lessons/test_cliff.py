@@ -101,7 +101,7 @@ class TestSeen:
             levels(level(1, 0.8), level(6, None)), cliff.predicted(TestPrediction.lives, [1], self.cache)
         )
         assert dict(table.loc[1]) == {
-            "requests": 20, "predicted": "77 %", "hit rate": "80 %", "ceiling": "80 %", "kept of it": "100 %",
+            "requests": 20, "predicted": "79 %", "hit rate": "80 %", "ceiling": "80 %", "kept of it": "100 %",
             "TTFT (median)": "500 ms",
         }  # fmt: skip
         assert (table.loc[6, "predicted"], table.loc[6, "hit rate"], table.loc[6, "kept of it"]) == ("–", "–", "–")
