@@ -183,7 +183,7 @@ from labkit.experiments.lessons.told import told
 Markdown(told("the model does not repair it", *solved(own)))
 
 # %% [markdown]
-# That is no reason to throw the recording away. Cost is asked about, and a failed attempt costs as much as a good one.
+# That is no reason to throw the recording away. Cost is asked about, and a failed attempt is paid for, too.
 # Whether an arm solves *fewer* tasks is another question: `labkit run confirm` asks it.
 #
 # ## Second way in: the log of an agent that you have
@@ -475,4 +475,5 @@ else:
 # - This machine cannot show what a split of prefill and decode gives: both sides share two cores. Nor can one agent
 #   show what company costs: `labkit run interference`.
 # - One pass over a few steps is a first look. For a result: `labkit replay mine.jsonl --repeats 3 --seed 1
-#   --drift-check`. Next: `09`, whose title says what is left to ask.
+#   --drift-check`.
+# - Next: `09_article_check`, which holds an article's claims against what this lab has seen.
