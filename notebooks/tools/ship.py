@@ -1,9 +1,9 @@
-"""Ship a run with the project: `data/runs/<id>.zip`, without the engines' logs, and with no folder of this machine.
+"""Ship a run with the project: `data/runs/<id>.zip`, without logs and report, and with no folder of this machine.
 
     python notebooks/tools/ship.py RUN [RUN ...]        (ids, folders or .zip files)
 
 Paths below the home folder, the project and the environment are cut down to what is below them; nothing that was
-measured is touched. The result opens like any other run: `labkit show ID`.
+measured is touched, and the report can be made again. The result opens like any other run: `labkit show ID`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def ship(name: str) -> Path:
         target = TARGET / whole.name
         with zipfile.ZipFile(whole) as packed, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as kept:
             for entry in packed.infolist():
-                if f"/{LOGS}/" not in entry.filename:
+                if f"/{LOGS}/" not in entry.filename and not entry.filename.endswith(".html"):
                     kept.writestr(entry.filename, without_folders(entry.filename, packed.read(entry)))
     return target
 

@@ -12,7 +12,9 @@ import zipfile
 
 import pytest
 
+from labkit.core.arms import ARMS
 from labkit.core.errors import LabError, RunUnreadable, UnknownName
+from labkit.store.examples import examples
 from labkit.store.layout import RUN, Owner, write_run_json
 from labkit.store.listing import Listing
 from labkit.store.runs import RunStore
@@ -119,9 +121,17 @@ def test_examples_stand_apart_until_somebody_unpacks_one(store, tmp_path, monkey
     assert [store.open(name).id for name in (run, "example")] == [run, run]
 
 
-def test_the_example_that_is_shipped_is_whole_and_names_no_machine(tmp_path):
-    run = RunStore(tmp_path).open("example")
+@pytest.mark.parametrize("name", examples())
+def test_what_is_shipped_is_whole_and_names_no_machine(name, tmp_path):
+    run = RunStore(tmp_path).open(name)
     assert run.problems() == []
-    assert len(run.steps()) > 40
+    assert run.info.id == name
+    assert len(run.steps())
     text = (run.folder / "events.jsonl").read_text() + (run.folder / RUN).read_text()
-    assert re.findall(r'"/[^"]*"', text) == []
+    assert re.findall(r'"/[^"]*"|/root\b|/home/|/work/|/tmp/', text) == []
+
+
+def test_the_first_example_is_a_factorial_of_all_arms_and_tasks(tmp_path):
+    steps = RunStore(tmp_path).open("example").steps()
+    assert steps["arm"].nunique() == len(ARMS)
+    assert steps["task"].nunique() > 4
