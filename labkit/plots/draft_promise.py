@@ -82,9 +82,11 @@ def draft_promise_figure(info: DraftPromiseInfo, mode: Mode = "light") -> go.Fig
 
 
 def _lines(promises: pd.DataFrame, places: dict[str, int]) -> Iterator[PromiseLine]:
-    for passes, some in promises[promises["passes"].notna()].groupby("passes"):
+    for _, some in promises[promises["passes"].notna()].groupby("passes"):
         methods, longest = tuple(map(str, some["method"])), 1 + int(some["k"].max())
-        yield PromiseLine(methods=methods, passes=float(passes), longest=longest, place=places[methods[0]])
+        yield PromiseLine(
+            methods=methods, passes=float(some["passes"].iloc[0]), longest=longest, place=places[methods[0]]
+        )
 
 
 def _dots(rounds: pd.DataFrame, places: dict[str, int]) -> Iterator[RoundDot]:

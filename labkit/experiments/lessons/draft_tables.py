@@ -81,7 +81,7 @@ def by_form(forms: pd.DataFrame) -> pd.DataFrame:
     """`drafted.forms`: tool calls beside free text."""
     columns: Written = {
         "method": ("drafter", str), "says": ("reply", str), "n": ("steps", whole), "drafted": ("tokens drafted", whole),
-        "rate": ("rate", percent), "length": ("tokens a round", plain),
+        "a_round": ("drafted a round", plain), "rate": ("rate", percent), "length": ("a round yields", plain),
     }  # fmt: skip
     return written(forms, columns)
 

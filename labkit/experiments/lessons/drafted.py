@@ -20,7 +20,7 @@ TOLERANCE = 0.1
 """Rounds that last so much longer or shorter than promised, as a share, still keep the promise."""
 NEAR = 0.05
 """Shares this close to each other are not told apart."""
-_FORMS = ["method", "says", "n", "drafted", "rate", "length"]
+_FORMS = ["method", "says", "n", "drafted", "a_round", "rate", "length"]
 
 
 def guessed(drafters: pd.DataFrame, better: str = "draft_model", other: str = "ngram") -> Outcome:
@@ -78,7 +78,10 @@ def _pace(gain: float) -> str:
 
 
 def forms(steps: pd.DataFrame) -> pd.DataFrame:
-    """Acceptance of replies that call a tool, and of the others: method, says, n, drafted, rate, length."""
+    """Acceptance of replies that call a tool, and of the others: method, says, n, drafted, a_round, rate, length.
+
+    `a_round`: tokens proposed in a round.
+    """
     kept = measured(steps)
     kept = kept[is_finished(kept) & (kept["mode"] != "pinned")]
     rows = []
@@ -87,7 +90,8 @@ def forms(steps: pd.DataFrame) -> pd.DataFrame:
         for says, some in (("tool call", mine[calls]), ("free text", mine[~calls])):
             of = acceptance(some)
             if of.n:
-                rows.append((method, says, of.n, of.drafted, of.rate, of.length))
+                a_round = of.drafted / of.drafts if of.drafted is not None and of.drafts else None
+                rows.append((method, says, of.n, of.drafted, a_round, of.rate, of.length))
     return pd.DataFrame(rows, columns=_FORMS)
 
 

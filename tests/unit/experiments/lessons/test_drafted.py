@@ -80,8 +80,8 @@ def test_tool_calls_are_told_apart_from_text():
     calls = [with_drafts(turn, "ngram", 16, 1.0, tool_name="list_files") for turn in range(1, 6)]
     text = [with_drafts(turn, "ngram", 4, 1.0) for turn in range(6, 11)]
     table = drafted.forms(frame_of([*calls, *text]))
-    assert table[["says", "n", "rate", "length"]].to_numpy().tolist() == [
-        ["tool call", 5, 0.8, 4.2], ["free text", 5, 0.2, 1.8],
+    assert table[["says", "n", "a_round", "rate", "length"]].to_numpy().tolist() == [
+        ["tool call", 5, 4.0, 0.8, 4.2], ["free text", 5, 4.0, 0.2, 1.8],
     ]  # fmt: skip
     held, saw = drafted.calls_guess_better(table, "ngram")
     assert held is True
