@@ -2,8 +2,8 @@
 
 An engine that computes both in one pass gives a stream its next token when the pass is over. So beside a prompt of N
 new tokens the gap should be the usual one and N times the seconds that a prompt token takes. Counted are gaps beside
-which one agent alone waited for its first token: with two, nobody can tell whose prompt it was. Prompts of the ramp are
-in the way of others, too.
+which one agent alone waited for its first token: with two, nobody can tell whose prompt it was; and streams that still
+ran when it came, as one that ended before may never have met it. Prompts of the ramp are in the way of others, too.
 """
 
 from __future__ import annotations
@@ -52,23 +52,24 @@ def collisions(steps: pd.DataFrame, chunks: pd.DataFrame, spans: pd.DataFrame) -
     rows = [
         CollisionRow(agents=int(agents[str(key[1])]), usual_s=usual[str(key[0])], **row)
         for key, mine in found.groupby(LOAD_KEY)
-        for row in _of_window(mine, sent[key])
+        for row in _of_window(mine, sent[key], usual[str(key[0])])
     ]
     order = in_order(row.arm for row in rows)
     rows.sort(key=lambda row: (order.index(row.arm), row.agents))
     return typed_frame(CollisionRow, rows)
 
 
-def _of_window(found: pd.DataFrame, steps: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    """`found`: the gaps of one window, `steps`: all that was sent around it."""
+def _of_window(found: pd.DataFrame, steps: pd.DataFrame, usual_s: float) -> Iterator[dict[str, Any]]:
+    """`found`: the gaps of one window; `steps`: all that was sent around it; `usual_s`: a stream may end as early."""
     beside = waits_beside(found, steps)
     single = beside.sum(axis=1) == 1
     lanes = lane(found["agent"])
     met = found[single].assign(step=beside[single].argmax(axis=1), lane=lanes[single])
+    met = met.assign(until=met.groupby(["step", "lane"])["end"].transform("max"))
     longest = met.sort_values("gap_s").groupby(["step", "lane"], sort=True).tail(1)
-    known = _known(steps)
+    known, first = _known(steps), numbers(steps, "t_first_token")
     for row in longest.sort_values(["step", "lane"]).to_dict("records"):
-        if known[row["step"]]:
+        if known[row["step"]] and row["until"] >= first[row["step"]] - usual_s:
             yield {**_prompt(steps.iloc[row["step"]]), "stream": row["lane"], "gap_s": row["gap_s"]}
 
 

@@ -73,13 +73,13 @@ def dots(load: Company, *arms: str, lines: tuple[str, ...] = ()) -> CollisionsIn
     return collisions_info(load.met[load.met["arm"].isin(arms)], rates)
 
 
-def longest_prompts(load: Company, arm: str, most: int = 6) -> pd.DataFrame:
-    """The collisions with the longest new prompts: what was predicted of the gap beside them, and what came."""
-    mine = load.met[load.met["arm"] == arm].sort_values("tokens", ascending=False).head(most)
+def longest_prompts(load: Company, arm: str, agents: int = 2, most: int = 6) -> pd.DataFrame:
+    """With so many agents, the longest prompts beside a stream: the gap that was predicted, and the one that came."""
+    mine = load.met[(load.met["arm"] == arm) & (load.met["agents"] == agents)]
+    mine = mine.sort_values("tokens", ascending=False).head(most)
     rate = load.rates.get(arm)
     return pd.DataFrame(
         {
-            "agents": mine["agents"],
             "new prompt tokens": mine["tokens"],
             "predicted gap": [seconds(_promised(row, rate)) for row in records(mine)],
             "longest gap": mine["gap_s"].map(seconds),
@@ -99,7 +99,7 @@ def stalls_last_as_predicted(load: Company, arm: str) -> Outcome:
     saw = (
         f"beside prompts of {tokens.min()} to {tokens.max()} new tokens the longest gap was {plain(middle)} times the "
         f"predicted one (median; half of them {plain(low)} to {plain(high)} times), "
-        f"n = {counted(len(mine), 'prompt')} beside a stream of {arm}"
+        f"n = {counted(len(mine), 'pair')} of a prompt and a stream under {arm}"
     )
     return Outcome(None if len(mine) < FEW else bool(1 / _WITHIN <= middle <= _WITHIN), saw)
 

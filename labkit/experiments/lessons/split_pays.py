@@ -11,6 +11,7 @@ from labkit.analysis.format import DASH, percent, seconds
 from labkit.experiments.lessons.split_balance import Balance, signed
 
 _SHARES = (0.0, 0.5, 0.8, 0.9, 0.95, 0.99)
+_ROUNDING = 1e-9
 
 
 def by_hit_rate(found: Balance | None, shares: Sequence[float] = _SHARES) -> pd.DataFrame:
@@ -42,4 +43,4 @@ def by_hit_rate(found: Balance | None, shares: Sequence[float] = _SHARES) -> pd.
 def _streams(freed: float, paid: float) -> str:
     if paid <= 0:
         return "0"
-    return f"{math.ceil(paid / freed):,}" if freed > 0 else DASH
+    return f"{math.ceil(paid / freed - _ROUNDING):,}" if freed > 0 else DASH

@@ -7,11 +7,15 @@ from typing import Any
 import pandas as pd
 
 from labkit.analysis.format import DASH, missing, percent, plain, seconds
+from labkit.analysis.stalls import threshold
 from labkit.experiments.dashboard.layers.halves import Halves
 from labkit.experiments.dashboard.layers.load import heaviest_load
 from labkit.experiments.lessons.interference import FEW, Company
 from labkit.experiments.lessons.outcome import Outcome, unmeasured
 from labkit.experiments.report.english import counted, records
+
+_MOST = 0.75
+"""This share of streams is most of them."""
 
 
 def levels_shown(load: Company) -> pd.DataFrame:
@@ -60,6 +64,27 @@ def split_trades_gaps_for_first_tokens(load: Company, plain_arm: str, split: str
     )
     held = other["itl_p99_s"] < one["itl_p99_s"] and other["ttft_p99_s"] > one["ttft_p99_s"]
     return Outcome(None if one["too_few"] or other["too_few"] else bool(held), saw)
+
+
+def streams_run_on(load: Company, plain_arm: str, split: str) -> Outcome:
+    """Whether most prompts under the split leave the stream beside them without a stall."""
+    (n, well), (n_plain, well_plain) = (_unharmed(load, arm) for arm in (split, plain_arm))
+    if not n:
+        return unmeasured(f"no prompt of {split} was computed beside one other stream")
+    worst = load.met.loc[load.met["arm"] == split, "gap_s"].max()
+    saw = (
+        f"under {split} {well} of {n} streams ran on without a stall beside a prompt (under {plain_arm} {well_plain} "
+        f"of {n_plain}), and the longest gap beside one was {seconds(float(worst))}"
+    )
+    return Outcome(None if n < FEW else well / n >= _MOST, saw)
+
+
+def _unharmed(load: Company, arm: str) -> tuple[int, int]:
+    """Pairs of a prompt and a stream, and those whose longest gap was no stall."""
+    mine = load.met[load.met["arm"] == arm]
+    return len(mine), int(
+        sum(gap <= threshold(usual) for gap, usual in zip(mine["gap_s"], mine["usual_s"], strict=True))
+    )
 
 
 def prefill_slows_with_its_share(load: Company, plain_arm: str, split: str, on: Halves | None) -> Outcome:

@@ -65,6 +65,12 @@ class TestCollisions:
         assert list(found["tokens"]) == [300]
         assert list(found["turn"]) == [1]
 
+    def test_a_stream_that_ended_before_the_prompt_came_may_never_have_met_it(self):
+        late = (step(2, "1", 1.5, 4.0, 4.2, prompt_tokens=600, cached_tokens=0), ())
+        ended = (step(2, "0", 0.0, 0.5, 2.1), (0.5, 0.6, 2.0, 2.1))
+        assert collisions(*tables(ALONE, ended, late), spans(1, 2)).empty
+        assert list(collisions(*tables(ALONE, STREAM, late), spans(1, 2))["gap_s"]) == pytest.approx([2.9])
+
     def test_its_own_next_recording_is_no_company(self):
         own = (step(2, "0.1", 0.7, 1.9, 2.0, prompt_tokens=600, cached_tokens=0), ())
         assert collisions(*tables(ALONE, STREAM, own), spans(1, 2)).empty

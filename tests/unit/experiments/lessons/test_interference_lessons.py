@@ -24,6 +24,7 @@ from labkit.experiments.lessons.under_split import (
     levels_shown,
     prefill_slows_with_its_share,
     split_trades_gaps_for_first_tokens,
+    streams_run_on,
 )
 from labkit.store.runs import Run, RunStore
 
@@ -77,8 +78,8 @@ def test_gaps_of_the_predicted_length_are_as_predicted(tmp_path):
     outcome = stalls_last_as_predicted(load, "prefix")
     assert outcome.holds is True
     assert "of 100 to 600 new tokens the longest gap was 1.00 times the predicted one" in outcome.saw
-    assert "n = 6 prompts beside a stream of prefix" in outcome.saw
-    assert list(longest_prompts(load, "prefix", 1).iloc[0]) == [2, 600, "1.30 s", "1.30 s", "100 ms"]
+    assert "n = 6 pairs of a prompt and a stream under prefix" in outcome.saw
+    assert list(longest_prompts(load, "prefix", most=1).iloc[0]) == [600, "1.30 s", "1.30 s", "100 ms"]
 
 
 def test_gaps_of_twice_that_length_are_a_surprise(tmp_path):
@@ -113,6 +114,16 @@ def test_the_split_against_its_twin_at_the_heaviest_load(tmp_path):
     assert split_trades_gaps_for_first_tokens(load, "prefix", "pd").saw == (
         "prefix and pd were not both measured under one load"
     )
+
+
+@pytest.mark.parametrize(("stall", "holds"), [(0.05, True), (1.0, False)])
+def test_streams_that_run_on_beside_a_prompt_and_streams_that_do_not(tmp_path, stall, holds):
+    load = in_company(crowded(tmp_path, {"prefix": 1.0, "prefix+pd": stall}))
+    outcome = streams_run_on(load, "prefix", "prefix+pd")
+    assert outcome.holds is holds
+    assert outcome.saw.startswith(f"under prefix+pd {6 if holds else 0} of 6 streams ran on without a stall beside")
+    assert "(under prefix 0 of 6)" in outcome.saw
+    assert streams_run_on(load, "prefix", "pd").holds is None
 
 
 def test_half_of_the_cores_are_held_to_half_of_the_rate(tmp_path):
