@@ -40,7 +40,7 @@ def prefill_rates(
     found = {}
     for arm in in_order(spans["arm"]):
         mine = spans[spans["arm"] == arm]
-        condition = str(mine.loc[mine["agents"].idxmin(), "condition"])
+        condition = str(mine.sort_values("agents")["condition"].iloc[0])
         here = steps[(steps["arm"] == arm) & (steps["condition"] == condition)]
         told = [each for each in counters if (each.get("arm"), each.get("condition")) == (arm, condition)]
         if rate := _of_steps(here) or _of_counters(told):

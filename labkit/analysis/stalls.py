@@ -85,7 +85,7 @@ def _overlapped(table: pd.DataFrame, steps: pd.DataFrame) -> pd.Series[bool]:
     found = pd.Series(False, index=table.index)
     windows = dict(iter(steps.groupby(LOAD_KEY)))
     for key, rows in table.groupby(LOAD_KEY):
-        found.loc[rows.index] = waits_beside(rows, windows[key]).any(axis=1)
+        found.loc[rows.index] = np.asarray(waits_beside(rows, windows[key]).any(axis=1), dtype=np.bool_)
     return found
 
 

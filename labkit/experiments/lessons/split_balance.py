@@ -64,7 +64,9 @@ class Balance(NamedTuple):
 def balance(run: Run, plain: str, split: str) -> Balance | None:
     """Of the requests that finished in both arms and told all of it; None without one."""
     pairs = matched(compared(run.info, run.steps()), split, plain, _COLUMNS)
-    names = [name for name in pairs if name.removesuffix(WITHOUT) in _COLUMNS and name != f"transfer_s{WITHOUT}"]
+    names = [
+        name for name in map(str, pairs) if name.removesuffix(WITHOUT) in _COLUMNS and name != f"transfer_s{WITHOUT}"
+    ]
     told = pairs[names].astype("float64").dropna()
     if not len(told):
         return None
