@@ -16,12 +16,13 @@ from labkit.analysis.effect_words import TOO_FEW
 from labkit.analysis.format import DASH, missing
 from labkit.experiments.lessons.article_judged import AGREES, DIFFERS, UNSEEN, Judged
 from labkit.experiments.lessons.article_words import gains, levels, metric_words, rows_of
-from labkit.experiments.report.english import LAYER_NAMES, listed
+from labkit.experiments.report.english import listed
 
 HAS_THE_LAYER = ("prefix cache in GPU memory alone", "1 prefill + 1 decode without a shared store")
 """Baselines that have the layer already: such a claim compares two ways of having it, and no run here does."""
 WITHOUT_NUMBER: Mapping[str, Mapping[str, str]] = {"moriio-ttft-worse": {"ttft_s": "worse", "itl_p99_s": "better"}}
 """Claims that name a direction and no size: what each metric is said to become."""
+_LAYERS = {"prefix_caching": "prefix caching", "pd_split": "the split", "speculation": "speculation"}
 _DECIDED = ("better", "worse", "same")
 
 
@@ -36,8 +37,8 @@ def judged_number(claim: Mapping[str, Any], seen: pd.DataFrame) -> Judged:
     metric, layer = str(claim["metric"]), str(claim["layer"])
     rows = rows_of(seen, layer, metric, str(claim["unit"]))
     if not len(rows):
-        of = f" of {LAYER_NAMES[layer]}" if layer in LAYER_NAMES else ""
-        return Judged(verdict=UNSEEN, because=f"no run here has {metric_words(metric)}{of}")
+        of = f" of {_LAYERS[layer]}" if layer in _LAYERS else ""
+        return Judged(verdict=UNSEEN, because=f"no run here measured {metric_words(metric)}{of}")
     return _gain(float(claim["value"]), rows) if claim["unit"] == "x" else _level(claim, rows)
 
 
@@ -67,8 +68,14 @@ def _directions(said: Mapping[str, str], layer: str, seen: pd.DataFrame) -> Judg
     found = {metric: [one for one in of["verdict"] if one in _DECIDED] for metric, of in rows.items()}
     here = "; ".join(f"{metric_words(metric)} {gains(of)}" for metric, of in rows.items() if len(of)) or DASH
     if against := [metric for metric, side in said.items() if found[metric] and side not in found[metric]]:
-        names = listed(f"{metric_words(metric)} is {listed(dict.fromkeys(found[metric]))}" for metric in against)
-        return Judged(verdict=DIFFERS, because=f"{names} here", here=here)
+        names = listed(_found(metric, rows[metric]) for metric in against)
+        return Judged(verdict=DIFFERS, because=f"here {names}", here=here)
     if untold := [metric_words(metric) for metric in said if not found[metric]]:
         return Judged(verdict=UNSEEN, because=f"{TOO_FEW} of {listed(untold)}", here=here)
     return Judged(verdict=AGREES, because="each goes the same way here; the sizes belong to its own machine", here=here)
+
+
+def _found(metric: str, rows: pd.DataFrame) -> str:
+    """`ITL p99 is worse: 0.70x (0.55 to 0.89, n 30, pd)`."""
+    decided = rows[rows["verdict"].isin(_DECIDED)]
+    return f"{metric_words(metric)} is {listed(dict.fromkeys(decided['verdict']))}: {gains(decided)}"

@@ -26,7 +26,7 @@ from labkit.core.records import Record
 from labkit.experiments.compared import compared
 from labkit.experiments.lessons.article_judged import DraftRoom
 from labkit.experiments.lessons.draft_memory import NO_DRAFTER, room_table
-from labkit.experiments.report.english import records, verdict_head
+from labkit.experiments.report.english import counted, records, verdict_head
 from labkit.experiments.report.material import Material
 from labkit.store.runs import Run
 
@@ -82,11 +82,12 @@ def _gains(material: Material) -> Iterator[dict[str, Any]]:
 
 
 def _rates(material: Material) -> Iterator[dict[str, Any]]:
-    """Hit rates of arms with a cache, of each condition; the first round of a cold cache is in them."""
+    """Hit rates of arms with a cache, of each condition that goes beyond a first turn, which has nothing to find."""
     steps = compared(material.info, material.steps)
     for (arm, condition), of in steps[steps["cache"] == "cold"].groupby(["arm", "condition"], sort=False):
         use: CacheUse = cache_use(of)
-        if arm in CACHED and use.hit_rate is not None and "method=" not in str(condition):
+        again = (of["turn"] > 1).any()
+        if again and arm in CACHED and use.hit_rate is not None and "method=" not in str(condition):
             where = ", ".join(filter(None, (str(arm), str(condition))))
             told = {"layer": CACHED[str(arm)], "metric": "hit_rate", "where": where, "unit": "%"}
             yield told | {"value": 100 * use.hit_rate, "n": use.n}
@@ -130,7 +131,7 @@ def _under_load(material: Material) -> Iterator[dict[str, Any]]:
             without, split = rows.get((replace(arm, pd_split=False).label, agents)), rows[arm.label, agents]
             for metric, names in _UNDER_LOAD.items() if without is not None else ():
                 told = {"layer": "pd_split", "metric": metric, "unit": "x", "n": split["n_sent"] - split["n_failed"]}
-                yield told | {"where": f"{arm}, {agents} agents"} | _ratio(without or {}, split, names)
+                yield told | {"where": f"{arm}, {counted(agents, 'agent')}"} | _ratio(without or {}, split, names)
 
 
 def _ratio(without: dict[str, Any], split: dict[str, Any], names: tuple[str, str, str]) -> dict[str, Any]:

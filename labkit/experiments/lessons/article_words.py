@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from labkit.analysis.format import missing, times
+from labkit.analysis.format import missing, plain, times
 from labkit.engines.accepts import Answer
 from labkit.experiments.report.english import counted, records
 
@@ -90,9 +90,15 @@ def claimed(claims: pd.DataFrame) -> str:
 
 def _values(claims: pd.DataFrame, end: str) -> pd.Series[float]:
     """The published values, and this end of the published ranges."""
-    return pd.concat([claims["value"], claims[end]])
+    values: pd.Series[float] = pd.concat([claims["value"], claims[end]])
+    return values
 
 
 def _range(low: float, high: float, unit: str) -> str:
-    said = list(dict.fromkeys(f"{value:.0f}" if unit == "%" else f"{value:,.2f}" for value in (low, high)))
+    said = list(dict.fromkeys(_number(value, unit) for value in (low, high)))
     return " to ".join(f"{each}x" for each in said) if unit == "x" else f"{' to '.join(said)} {unit}"
+
+
+def _number(value: float, unit: str) -> str:
+    """Whole per cent from ten on; else three digits."""
+    return plain(value) if unit != "%" else f"{value:.0f}" if value >= 10 else f"{value:.1f}"

@@ -103,10 +103,10 @@ def test_of_several_gains_those_that_are_told_decide() -> None:
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
-        ({"layer": "speculation"}, "no run here has time to first token of speculation"),
-        ({"metric": "goodput"}, "no run here has goodput of prefix caching"),
-        ({"unit": "%"}, "no run here has time to first token of prefix caching"),
-        ({"layer": "none", "metric": "agents_per_mw"}, "no run here has agents per mw"),
+        ({"layer": "speculation"}, "no run here measured time to first token of speculation"),
+        ({"metric": "goodput"}, "no run here measured goodput of prefix caching"),
+        ({"unit": "%"}, "no run here measured time to first token of prefix caching"),
+        ({"layer": "none", "metric": "agents_per_mw"}, "no run here measured agents per mw"),
         ({"value": None}, "it has no number to compare with"),
         ({"value": float("nan")}, "it has no number to compare with"),
         ({"baseline": HAS_THE_LAYER[0]}, "its baseline has the layer already; no run here compares two ways of it"),

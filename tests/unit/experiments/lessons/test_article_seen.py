@@ -61,7 +61,7 @@ def test_a_run_cut_after_steps_tells_a_rate_for_each(store: Path) -> None:
     made += [step("prefix", turn, condition="steps=4", t=50.0) for turn in (1, 2, 3, 4)]
     table = seen([layer_runs.opened(store, made, experiment="steps").run])
     rates = table[table["metric"] == "hit_rate"].set_index("where")["value"]
-    assert rates.to_dict() == {"prefix, steps=1": 0.0, "prefix, steps=4": pytest.approx(66.0)}
+    assert rates.to_dict() == {"prefix, steps=4": pytest.approx(66.0)}, "one step alone has nothing to find again"
 
 
 def test_drafters_tell_their_tokens_per_round_and_their_gain(store: Path) -> None:
