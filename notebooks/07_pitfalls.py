@@ -30,13 +30,13 @@ STEPS = 5
 ARMS = ["base", "prefix"]
 MODEL = "smollm2-135m-instruct"  # whose tokenizer counts; no engine is asked
 POOL_GB = 400  # an assumption: what 4 MI300X have left for KV beside Qwen3-235B in FP8
-START_DRAFT = False  # True: measure engines with and without a draft model, two minutes more
+START_DRAFT = False  # True: start engines with and without a draft model, three minutes more
 BREAK = False  # True: start a split engine and kill its prefill side, two minutes more
 ENGINE = "live"  # "stored": open the runs below, measure nothing
 RUN = "RUN_ID_CLEAN"
 RUN_FIRST = "RUN_ID_FIRST"
 RUN_LAST = "RUN_ID_LAST"
-RUN_DRAFT = "RUN_ID_DRAFT"
+RUN_DRAFT = "20261130T195042Z-speculation-eedab7"
 RUN_BROKEN = "RUN_ID_BROKEN"
 
 # %%
@@ -215,7 +215,8 @@ print(timestamp.in_words(timestamp.checks_of(thoughtful, forgets)))
 
 # %% [markdown]
 # The requests extend one another, and the prompts do not: only who renders the template sees it. The model that made
-# this recording does not reason, so the reasoning is a stand-in: the first 400 characters of what it had been told.
+# this recording does not reason, so the reasoning is a stand-in: the first 400 characters of what it had been told. The
+# table below compares each prompt with what the cache holds, the reply before it included, and so finds more breaks.
 #
 # **Prediction.** Prompts without old reasoning are shorter. Still there should be more to compute, since every message
 # of the user throws away what came after the first rewritten reply.
@@ -250,7 +251,7 @@ Markdown(pit_tables.claimed(draft_memory.claim_of(claims, "article-draft-memory"
 # and the same memory should hold half of the blocks. N-gram speculation has no model, and should take none.
 
 # %%
-asked = {"profile": PROFILE, "methods": ["draft_model"], "recordings": [RECORDING], "steps": 2}
+asked = {"profile": PROFILE, "methods": ["ngram", "draft_model"], "recordings": [RECORDING], "steps": 2}
 drafting = measured("speculation", asked, ENGINE if START_DRAFT else "stored", RUN_DRAFT)
 
 # %%
@@ -277,6 +278,9 @@ expected = draft_memory.draft_weights_gb(drafting)
 Markdown(told("the machine's memory shows the draft's weights", *draft_memory.weighs(rooms, "draft_model", expected)))
 
 # %% [markdown]
+# Whatever stands beyond the weights was there from the start: buffers of a second model, and what loading leaves
+# behind. This run cannot tell them apart; so measure, and do not only add up.
+#
 # And on the target? Nothing below is measured: it is arithmetic, from the sizes in each model's `config.json`, for
 # drafts beside Qwen3-235B-A22B on four MI300X. The draft is shared out over the same GPUs as the target, as vLLM 0.32
 # demands of a draft model.
@@ -287,7 +291,7 @@ pit_tables.drafts(draft_table(POOL_GB))
 # %% [markdown]
 # The weights are the small part. Qwen3's small models have twice as many KV heads as the large one, in a third of its
 # layers: the smallest draft takes more than half as much KV a token as its target. What a draft takes grows with the
-# cache that is there; there is no one number for it.
+# memory that is there for KV, so there is no one number for it.
 #
 # ## What happens when a transfer fails?
 #

@@ -62,6 +62,7 @@ class DraftRow(Record):
     kv_kib: float = column("float64", "KiB", "KV cache of a token, target and draft, over all GPUs")
     tokens: float = column("float64", "millions", "that fit into the memory which the target leaves for KV")
     room: float = column("float64", "", "of the tokens that fit without a draft, 0 to 1")
+    taken_gb: float = column("float64", "GB", "what the draft takes of that memory: weights, and its share of the KV")
 
 
 def draft_table(pool_gb: float, drafts: Sequence[Dense] = QWEN3_DRAFTS) -> pd.DataFrame:
@@ -71,7 +72,11 @@ def draft_table(pool_gb: float, drafts: Sequence[Dense] = QWEN3_DRAFTS) -> pd.Da
     shared out over the same GPUs, as vLLM 0.32 wants it.
     """
     alone = pool_gb * 1e9 / TARGET_KV_BYTES
-    rows = [DraftRow(draft="none", weights_gb=0.0, kv_kib=TARGET_KV_BYTES / 1024, tokens=alone / 1e6, room=1.0)]
+    rows = [
+        DraftRow(
+            draft="none", weights_gb=0.0, kv_kib=TARGET_KV_BYTES / 1024, tokens=alone / 1e6, room=1.0, taken_gb=0.0
+        )
+    ]
     return typed_frame(DraftRow, rows + [_row(draft, pool_gb, alone) for draft in drafts])
 
 
@@ -85,4 +90,5 @@ def _row(draft: Dense, pool_gb: float, alone: float) -> DraftRow:
         kv_kib=per_token / 1024,
         tokens=tokens / 1e6,
         room=tokens / alone,
+        taken_gb=pool_gb * (1 - tokens / alone),
     )

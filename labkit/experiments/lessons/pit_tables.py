@@ -73,6 +73,7 @@ _DRAFTS: dict[str, tuple[str, Shown]] = {
     "kv_kib": ("KV a token (KiB)", whole),
     "tokens": ("tokens that fit (millions)", plain),
     "room": ("of the room without", percent),
+    "taken_gb": ("taken by the draft in all (GB)", whole),
 }
 
 

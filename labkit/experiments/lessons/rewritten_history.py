@@ -20,7 +20,7 @@ from labkit.doctor.prompt_prefix import Render
 from labkit.doctor.template import of_template
 from labkit.experiments.lessons.counting import Encode, prompt, whole
 from labkit.experiments.lessons.outcome import Outcome
-from labkit.experiments.report.english import counted
+from labkit.experiments.report.english import counted, records
 from labkit.traffic.recording import RecordedStep, Recording
 
 FORGETS, KEEPS, SILENT = "forgets reasoning", "keeps reasoning", "no reasoning"
@@ -97,11 +97,11 @@ def sums(table: pd.DataFrame) -> pd.DataFrame:
 
 def costs_more(table: pd.DataFrame) -> Outcome:
     """Whether the template that forgets has more to compute, though its prompts are shorter."""
-    by_name = sums(table).set_index("template")
-    forgets, keeps = by_name.loc[FORGETS], by_name.loc[KEEPS]
+    by_name = {row["template"]: row for row in records(sums(table))}
+    forgets, keeps = by_name[FORGETS], by_name[KEEPS]
     saw = (
         f"the template that forgets had {forgets['computed']:,} prompt tokens to compute and the one that keeps "
         f"{keeps['computed']:,}, of prompts of {forgets['prompt']:,} and {keeps['prompt']:,} tokens; "
-        f"it rewrote {forgets['rewritten']} of {counted(int(forgets['turns']), 'turn')}, the other {keeps['rewritten']}"
+        f"it rewrote {forgets['rewritten']} of {counted(forgets['turns'], 'turn')}, the other {keeps['rewritten']}"
     )
     return Outcome(bool(forgets["computed"] > keeps["computed"]), saw)

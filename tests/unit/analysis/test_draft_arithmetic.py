@@ -31,6 +31,7 @@ def test_what_is_left_is_shared_by_both_caches():
     small = table.loc["Qwen3-0.6B"]
     assert small["tokens"] == pytest.approx((400e9 - 2 * 596_049_920) / (192_512 + 114_688) / 1e6)
     assert small["room"] == pytest.approx(0.6248, abs=1e-4)
+    assert small["taken_gb"] == pytest.approx(400 - small["tokens"] * 192_512 / 1000)
     assert small["weights_gb"] == pytest.approx(1.192, abs=1e-3)
     assert table["room"].is_monotonic_decreasing
 

@@ -70,6 +70,11 @@ def test_what_was_counted_of_the_requests_as_they_were_is_left_out(recording, pl
         assert now.usage.completion_tokens == was.usage.completion_tokens
 
 
+def test_a_recording_in_which_nothing_was_rewritten_is_written_as_ever(recording):
+    assert not any("rewritten" in step.to_dict() for step in recording.steps)
+    assert [("rewritten" in step.to_dict()) for step in stamped(recording, "first").steps[:2]] == [False, True]
+
+
 def test_the_schema_says_whether_who_reads_the_first_one_alone_would_send_something_else(recording):
     assert stamped(recording, "first").header.schema == 2
     assert stamped(recording, "last").header.schema == recording.header.schema == 1
