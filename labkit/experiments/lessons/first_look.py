@@ -64,7 +64,7 @@ def each_shortens_its_part(info: WallLedgerInfo) -> Outcome:
     found = [one for arm in (PREFIX, SPEC) if (one := _of(info, arm)) is not None]
     if base is None or not base.first_s or not base.rest_s or not found:
         return unmeasured("base was not measured beside prefix or spec")
-    said = listed(_shares(one, base) for one in found)
+    said = "; ".join(_shares(one, base) for one in found)
     holds = all(_own_part(one, base) for one in found)
     return Outcome(None if base.n < MIN_PAIRS else holds, f"{said} ({_n(base)} in each arm)")
 

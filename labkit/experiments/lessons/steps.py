@@ -155,4 +155,4 @@ def _first_tokens(steps: pd.DataFrame) -> pd.DataFrame:
     table = passes(steps)
     kept = steps.merge(table.loc[table["whole"], [*PASS_KEY, "steps"]], on=PASS_KEY)
     kept = kept.assign(ttft_s=kept["t_first_token"] - kept["t_send"])
-    return kept.groupby(["arm", "steps"], as_index=False)["ttft_s"].mean()
+    return kept.groupby(["arm", "steps"])["ttft_s"].mean().reset_index()

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
 from labkit.analysis.format import percent
@@ -63,7 +64,7 @@ def prompts(recording: Recording) -> pd.DataFrame:
     lengths = _lengths(recording)
     frame = pd.DataFrame({"turn": [step.turn for step in recording.steps], "kind": [s.kind for s in recording.steps]})
     prompt = pd.Series(lengths)
-    return frame.assign(prompt=prompt, added=prompt.diff().fillna(prompt).astype("int64"), sum=prompt.cumsum())
+    return frame.assign(prompt=prompt, added=np.diff(lengths, prepend=0), sum=prompt.cumsum())
 
 
 def line(recording: Recording) -> Line:

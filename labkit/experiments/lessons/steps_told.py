@@ -50,6 +50,27 @@ def cache_leaves(run: Run) -> Outcome:
     return Outcome(None if prefix["steps"] < FEW else computed <= LITTLE_MORE * prompt, said)
 
 
+def worth_in_questions(run: Run) -> Outcome:
+    """Whether N steps compute more than N times the tokens of one under base, and no more with a cache.
+
+    N: the longest cut. The seconds are told beside it, and judged by `grows_faster`.
+    """
+    rows = records(growth_table(run.steps()))
+    pair = longest_pair(rows)
+    ones = {row["arm"]: row for row in rows if row["steps"] == 1 and not missing(row["prompt_computed"])}
+    if pair is None or not {BASE.label, PREFIX} <= set(ones):
+        return unmeasured("base and prefix were not both cut after one step and after more")
+    tokens, time = (
+        {row["arm"]: row[name] / ones[row["arm"]][name] for row in pair} for name in ("prompt_computed", "e2e_s")
+    )
+    each = listed(
+        f"{times(tokens[arm])} the prompt tokens in {times(time[arm])} the time under {arm}" for arm in tokens
+    )
+    steps = pair[0]["steps"]
+    said = f"beside a single step, {counted(steps, 'step')} computed {each} ({_passes(pair[0])} each)"
+    return Outcome(None if steps < FEW else tokens[BASE.label] > steps >= tokens[PREFIX], said)
+
+
 def grows_faster(run: Run, measure: str) -> Outcome:
     """Whether `e2e_s` or `prompt_computed` grows faster than the steps under base, by the verdict on its interval."""
     rows = [row for row in records(exponent_table(run.steps())) if row["measure"] == measure]

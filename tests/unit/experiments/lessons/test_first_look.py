@@ -29,13 +29,13 @@ def test_arms_differ_by_the_flag_of_their_layer():
 def test_every_profile_has_its_differences_without_its_hardware():
     table = first_look.differences("mi300x-8-qwen3-235b", ["prefix", "spec"])
     assert "--speculative-config" in table.index.get_level_values("setting")
-    assert (table.loc[("engine", "--speculative-config"), "prefix"]) == ""
+    assert table.loc[("engine-0", "--speculative-config"), "prefix"] == ""
 
 
 def test_each_layer_shortens_its_own_part():
     assert first_look.each_shortens_its_part(wall_ledger_info(run())) == (
         True,
-        "prefix takes 25 % of base's time to the first token and 100 % of its time after it and spec takes 100 % of "
+        "prefix takes 25 % of base's time to the first token and 100 % of its time after it; spec takes 100 % of "
         "base's time to the first token and 50 % of its time after it (n = 6 steps in each arm)",
     )
 
