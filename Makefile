@@ -25,8 +25,9 @@ demo: setup ## From nothing to a measured table: set-up, model, a quick run of t
 	@echo "The run is the newest folder in $${LABKIT_RUNS:-runs}/ (labkit runs lists them all)."
 	@echo "Next: 'make app' opens the dashboard, 'make lab' the notebooks."
 
-test: setup ## Run all the tests
-	$(BIN)/pytest
+test: setup ## Run all the tests: two at a time what needs no engine, then the rest one by one
+	$(BIN)/pytest -n 2 --dist loadfile -m "not engine and not alone"
+	$(BIN)/pytest -m "engine or alone"
 
 app: setup ## Open the dashboard
 	$(BIN)/streamlit run app

@@ -13,6 +13,7 @@ from synthetic import steps
 
 from labkit.store.examples import examples
 
+pytestmark = pytest.mark.alone
 TITLES = {
     "": "Live", "compare": "Compare", "layers": "Layers", "trajectory": "Trajectory", "engines": "Engines",
     "capacity": "Capacity and cost", "doctor": "Doctor", "export": "Export",

@@ -23,7 +23,7 @@ from labkit.engines.fleet import Fleet
 from labkit.experiments import jobs
 from labkit.store.runs import Run, RunStore
 
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.engine, pytest.mark.alone, pytest.mark.timeout(600)]
 START_MS, LAPS_MS = 150_000, 300_000
 STEPS = 3
 TOGGLE_S = 2.0

@@ -228,6 +228,7 @@ def test_the_doctor_and_a_run_call_the_same_machine_busy():
     assert BUSY_CORES == MANY_CORES
 
 
+@pytest.mark.alone
 def test_a_process_that_computes_is_named_and_its_engine_with_it():
     child = subprocess.Popen([sys.executable, "-c", "while True: pass"], start_new_session=True)
     try:

@@ -11,6 +11,8 @@ from labkit.core.chat import ChatRequest, Reply
 from labkit.engines.client import EngineClient
 from labkit.engines.fake import FakeDials, FakeEngine
 
+pytestmark = pytest.mark.alone
+
 PREFILL_S = 0.15
 
 

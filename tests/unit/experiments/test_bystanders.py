@@ -9,6 +9,8 @@ import pytest
 
 from labkit.experiments.bystanders import Bystanders
 
+pytestmark = pytest.mark.alone
+
 BUSY = "while True: pass"
 
 

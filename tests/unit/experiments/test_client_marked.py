@@ -23,6 +23,8 @@ from labkit.experiments.serving import StaticProvider
 from labkit.store.runs import Run, RunStore
 from labkit.traffic.recording import save
 
+pytestmark = pytest.mark.alone
+
 HELD_S = 0.05
 
 

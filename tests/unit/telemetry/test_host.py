@@ -14,6 +14,8 @@ from labkit.telemetry.cpu import MachineShare, Share, tree
 from labkit.telemetry.host import HostSource
 from labkit.telemetry.source import Reading, Source
 
+pytestmark = pytest.mark.alone
+
 BUSY = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'while True: pass'])"
 
 
