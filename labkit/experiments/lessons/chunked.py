@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from labkit.analysis.format import DASH, plain, seconds
 from labkit.analysis.latency import percentile
 from labkit.analysis.tables import floats
-from labkit.experiments.lessons.interference import FEW, Company, gaps_of_long_prompts, in_company
+from labkit.experiments.lessons.interference import FEW, Company, in_company, long_prompts
 from labkit.experiments.lessons.outcome import Outcome, unmeasured
 from labkit.experiments.report.english import counted
 from labkit.store.runs import Run
 
 _FLAG = "--max-num-batched-tokens"
+_WITHIN = 1.5
+"""A gap in chunks may be so many times the one that is predicted."""
 
 
 class Chunks(NamedTuple):
@@ -33,39 +35,45 @@ def in_chunks(run: Run) -> Chunks:
     return Chunks(in_company(run), said.pop() if len(said) == 1 else None)
 
 
-def chunks_shown(runs: list[Chunks], arm: str) -> pd.DataFrame:
-    """A row per chunk size: gaps beside prompts longer than the smallest chunk, and what these waited themselves."""
-    smallest = min((run.most_tokens or 0 for run in runs), default=0)
-    return pd.DataFrame([_shown(run, arm, smallest) for run in runs]).set_index("tokens in a pass, at most")
+def chunks_shown(runs: Sequence[Chunks], arm: str) -> pd.DataFrame:
+    """A row per chunk size: gaps beside prompts longer than the smallest chunk, and what these waited themselves.
+
+    Over the numbers of agents that all of the runs had.
+    """
+    smallest, agents = min((run.most_tokens or 0 for run in runs), default=0), _shared(runs)
+    rows = [_shown(run.most_tokens, long_prompts(run.load, arm, smallest, agents), smallest) for run in runs]
+    return pd.DataFrame(rows).set_index("tokens in a pass, at most")
 
 
-def _shown(run: Chunks, arm: str, longer_than: int) -> dict[str, Any]:
-    gaps = gaps_of_long_prompts(run.load, arm, longer_than)
-    met = run.load.met
-    waits = met[(met["arm"] == arm) & (met["tokens"] > longer_than)].drop_duplicates(["agents", "agent", "turn"])
+def _shared(runs: Sequence[Chunks]) -> set[int]:
+    return set.intersection(*({int(n) for n in run.load.spans["agents"]} for run in runs))
+
+
+def _shown(size: int | None, met: pd.DataFrame, longer_than: int) -> dict[str, Any]:
+    gaps, waits = floats(met["gap_s"]), met.drop_duplicates(["agents", "agent", "turn"])["wait_s"]
     return {
-        "tokens in a pass, at most": DASH if run.most_tokens is None else run.most_tokens,
+        "tokens in a pass, at most": DASH if size is None else size,
         f"prompts of over {longer_than} new tokens (n)": len(gaps),
         "longest gap beside one, median": seconds(percentile(gaps, 50)),
         "the longest of all": seconds(float(gaps.max()) if gaps.size else None),
-        "their own time to first token, median": seconds(percentile(floats(waits["wait_s"]), 50)),
+        "their own time to first token, median": seconds(percentile(floats(waits), 50)),
     }
 
 
 def small_chunks_divide_the_gap(whole: Chunks, small: Chunks, arm: str) -> Outcome:
     """Whether the gap beside a long prompt falls to the usual gap and one chunk over the rate of prefill."""
-    rate, size = whole.load.rates.get(arm), small.most_tokens
+    rate, size, agents = whole.load.rates.get(arm), small.most_tokens, _shared((whole, small))
     if rate is None or size is None:
         return unmeasured("the rate of prefill or the size of a chunk is not known")
-    before, after = (gaps_of_long_prompts(run.load, arm, size) for run in (whole, small))
-    if not before.size or not after.size:
+    met = [long_prompts(run.load, arm, size, agents) for run in (whole, small)]
+    if not all(len(rows) for rows in met):
         return unmeasured(f"no prompt of over {size} new tokens was computed beside one other stream in both runs")
-    usual = float(small.load.met.loc[small.load.met["arm"] == arm, "usual_s"].iloc[0])
-    promised, middle = usual + size / rate.per_s, float(np.median(after))
+    before, after = (float(rows["gap_s"].median()) for rows in met)
+    promised = float(met[1]["usual_s"].iloc[0]) + size / rate.per_s
     saw = (
-        f"beside prompts of over {size} new tokens the longest gap fell from {seconds(float(np.median(before)))} to "
-        f"{seconds(middle)} (medians, n = {before.size} and {counted(after.size, 'prompt')}), where one chunk of "
-        f"{size} should take {seconds(promised)}: {plain(middle / promised)} times that"
+        f"beside prompts of over {size} new tokens the longest gap was {seconds(before)} in one pass and "
+        f"{seconds(after)} in chunks (medians, n = {len(met[0])} and {counted(len(met[1]), 'prompt')}), where one "
+        f"chunk of {size} should take {seconds(promised)}: {plain(after / promised)} times that"
     )
-    told = min(before.size, after.size) >= FEW
-    return Outcome(bool(middle < np.median(before) and middle <= 1.5 * promised) if told else None, saw)
+    told = min(map(len, met)) >= FEW
+    return Outcome(after < before and after <= _WITHIN * promised if told else None, saw)

@@ -6,6 +6,7 @@ A run under load is read once (`in_company`), and a prediction is held against e
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from labkit.analysis.format import plain, seconds
 from labkit.analysis.interference import interference
 from labkit.analysis.prefill_rate import PrefillRate, prefill_rates
 from labkit.analysis.stalls import alone
-from labkit.analysis.tables import Floats, floats
+from labkit.analysis.tables import floats
 from labkit.experiments.lessons.outcome import Outcome, unmeasured
 from labkit.experiments.report.english import counted, records
 from labkit.plots.collisions import CollisionsInfo, collisions_info
@@ -108,6 +109,7 @@ def _promised(row: dict[str, Any], rate: PrefillRate | None) -> float | None:
     return None if rate is None else float(row["usual_s"] + row["tokens"] / rate.per_s)
 
 
-def gaps_of_long_prompts(load: Company, arm: str, tokens: int) -> Floats:
-    """Longest gaps (s) beside prompts of more than so many new tokens."""
-    return floats(load.met[(load.met["arm"] == arm) & (load.met["tokens"] > tokens)]["gap_s"])
+def long_prompts(load: Company, arm: str, tokens: int, agents: Collection[int]) -> pd.DataFrame:
+    """The collisions of prompts of more than so many new tokens, with these numbers of agents."""
+    met = load.met
+    return met[(met["arm"] == arm) & (met["tokens"] > tokens) & met["agents"].isin(agents)]

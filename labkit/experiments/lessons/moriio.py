@@ -35,17 +35,23 @@ def with_connector(profile: Profile, **settings: Any) -> Profile:
     return profile.model_copy(update={"layers": profile.layers.model_copy(update={"pd_split": changed})})
 
 
-def connector_differences(left: Plan, right: Plan, names: tuple[str, str]) -> pd.DataFrame:
-    """Everything that differs between two plans, the connector's JSON setting by setting; `names`: of the columns."""
+def differences(left: Plan, right: Plan, names: tuple[str, str]) -> pd.DataFrame:
+    """All that differs between two plans, JSON setting by setting; `names`: of the columns. A dash: not there."""
     rows = []
     for one in diff(left, right):
-        if one.setting == _CONNECTOR and one.left and one.right:
-            ours, theirs = dict(_flat(json.loads(one.left))), dict(_flat(json.loads(one.right)))
-            keys = [key for key in dict.fromkeys([*ours, *theirs]) if ours.get(key) != theirs.get(key)]
-            rows += [(one.role, f"{_CONNECTOR} {key}", _said(ours.get(key)), _said(theirs.get(key))) for key in keys]
-        else:
-            rows.append((one.role, one.setting, one.left or DASH, one.right or DASH))
+        ours, theirs = (_settings(one.setting, value) for value in (one.left, one.right))
+        keys = [key for key in dict.fromkeys([*ours, *theirs]) if ours.get(key) != theirs.get(key)]
+        rows += [(one.role, key, ours.get(key, DASH), theirs.get(key, DASH)) for key in keys]
     return pd.DataFrame(rows, columns=["process", "setting", *names])
+
+
+def _settings(name: str, value: str | None) -> dict[str, str]:
+    """The leaves of a JSON object, each under `name` and its own; one setting where it is none."""
+    if value is None:
+        return {}
+    if not value.startswith("{"):
+        return {name: value}
+    return {f"{name} {key}": _said(leaf) for key, leaf in _flat(json.loads(value))}
 
 
 def connector_shown(plan: Plan) -> pd.DataFrame:
@@ -59,8 +65,8 @@ def connector_shown(plan: Plan) -> pd.DataFrame:
 
 
 def _said(value: Any) -> str:
-    """As it stands in the JSON; a dash where it does not."""
-    return DASH if value is None else value if isinstance(value, str) else json.dumps(value)
+    """As it stands in the JSON."""
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def _flat(settings: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:

@@ -146,7 +146,7 @@ def test_chunks_that_divide_the_gap_and_chunks_that_do_not(tmp_path, small, hold
     assert (whole.most_tokens, chunks.most_tokens) == (2048, 128)
     outcome = small_chunks_divide_the_gap(whole, chunks, "prefix")
     assert outcome.holds is holds
-    assert "fell from 1.30 s to " in outcome.saw
+    assert "the longest gap was 1.30 s in one pass and " in outcome.saw
     table = chunks_shown([whole, chunks], "prefix")
     assert list(table.index) == [2048, 128]
     assert list(table["prompts of over 128 new tokens (n)"]) == [6, 6]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 from pathlib import Path
 from typing import Any
 
@@ -158,7 +157,7 @@ class TestMoriio:
     def test_read_mode_is_all_that_differs(self):
         write = moriio.planned(TARGET, "pd")
         read = moriio.planned(moriio.with_connector(TARGET, read_mode=True), "pd")
-        table = moriio.connector_differences(write, read, ("WRITE", "READ"))
+        table = moriio.differences(write, read, ("WRITE", "READ"))
         setting = "--kv-transfer-config kv_connector_extra_config.read_mode"
         assert table.values.tolist() == [[half, setting, "false", "true"] for half in ("prefill", "decode")]
 
@@ -177,11 +176,14 @@ class TestMoriio:
             plan = moriio.planned(profile, "all")
             assert not [word for process in plan.processes for word in process.argv if "/bin/python" in word]
 
-    def test_another_layer_is_shown_whole(self):
-        table = moriio.connector_differences(moriio.planned(TARGET, "pd"), moriio.planned(TARGET, "all"), ("pd", "all"))
-        added = table[table["setting"] == "--speculative-config"]
-        assert list(added["pd"]) == ["–", "–"]
-        assert json.loads(added["all"].iloc[0])["method"] == "eagle3"
+    def test_another_layer_is_shown_setting_by_setting(self):
+        table = moriio.differences(moriio.planned(TARGET, "pd"), moriio.planned(TARGET, "all"), ("pd", "all"))
+        method = table[table["setting"] == "--speculative-config method"]
+        assert method.values.tolist() == [
+            [half, "--speculative-config method", "–", "eagle3"] for half in ("prefill", "decode")
+        ]
+        off = table[table["setting"] == "--no-enable-prefix-caching"]
+        assert off[["pd", "all"]].values.tolist() == [["set", "–"]] * 2
 
     def test_claims_are_those_of_the_source(self):
         found = moriio.published("slo_attainment", "MoRI-IO")
