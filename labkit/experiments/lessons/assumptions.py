@@ -18,6 +18,7 @@ import pandas as pd
 from labkit.analysis.format import count, percent, seconds, times, usd
 from labkit.analysis.hourly import hourly
 from labkit.core.prices import Price, PriceKind
+from labkit.experiments.lessons.company import Company
 from labkit.experiments.lessons.outcome import Outcome
 from labkit.experiments.lessons.spent import Spent
 
@@ -53,19 +54,17 @@ class Assumption:
         return self.high / self.low
 
 
-def assumptions(
-    arm: Spent, base: Spent, price: Price, company: tuple[int, float] | None = None
-) -> tuple[Assumption, ...]:
+def assumptions(arm: Spent, base: Spent, price: Price, company: Company | None = None) -> tuple[Assumption, ...]:
     """Of the cost of a task run of `arm`, those that move it most first; without those that move nothing.
 
-    `company`: agents at once, and what a token costs then over one agent's; None: not measured.
+    `company`: several agents at once, where that was measured.
     """
     found = [*_of_machine(price, company), *_of_tokens(arm, base), *_of_tasks(arm)]
     moving = [one for one in found if not math.isclose(one.low, one.high, rel_tol=1e-3)]
     return tuple(sorted(moving, key=lambda one: one.swing, reverse=True))
 
 
-def _of_machine(price: Price, company: tuple[int, float] | None) -> Iterator[Assumption]:
+def _of_machine(price: Price, company: Company | None) -> Iterator[Assumption]:
     name = "rent_per_gpu_hour" if price.kind == "rent" else "hardware_price"
     listed, paid = price.value(name), price.value("utilisation")
     half, double = (_hour_over(price, name, listed * by) for by in (0.5, 2.0))
@@ -80,9 +79,8 @@ def _of_machine(price: Price, company: tuple[int, float] | None) -> Iterator[Ass
         low=min(full, idle), high=max(full, idle), measured=False, why=why,
     )  # fmt: skip
     if company:
-        agents, over_one = company
-        why = "measured in the run under load"
-        yield _of(MACHINE[2], "one", f"1 to {agents}", over_one, why)
+        why = f"measured in {company.arm}, in the run under load"
+        yield _of(MACHINE[2], "one", f"1 to {company.agents}", company.over_one, why)
 
 
 def _hour_over(price: Price, figure: str, value: float) -> float:
@@ -91,7 +89,7 @@ def _hour_over(price: Price, figure: str, value: float) -> float:
 
 def _of_tokens(arm: Spent, base: Spent) -> Iterator[Assumption]:
     whole = arm.total_s
-    yield _of(LAYERS, arm.arm, f"{arm.arm} or {base.arm}", base.total_s / whole, "measured, on the same requests")
+    yield _of(LAYERS, arm.arm, f"{arm.arm} to {base.arm}", base.total_s / whole, "measured, on the same requests")
     as_base = base.prefill_s + whole - arm.prefill_s
     why = "measured: prefill as base had it, when every prompt token is charged as a computed one"
     yield _of(
@@ -161,7 +159,7 @@ def machine_moves_more(found: tuple[Assumption, ...]) -> Outcome:
     if layers is None or machine is None:
         return Outcome(None, "no arm but base was measured, so the layers move nothing here")
     saw = (
-        f"{machine.name} ({machine.ends}) moves the cost of a task {times(machine.swing)}, "
-        f"and the layers ({layers.ends}) {times(layers.swing)}"
+        f"from {machine.ends} ({machine.name}) the cost of a task moves {times(machine.swing)}, and from {layers.ends} "
+        f"({layers.name}) {times(layers.swing)}"
     )
     return Outcome(machine.swing > layers.swing, saw)

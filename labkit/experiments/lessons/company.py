@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -43,32 +43,40 @@ def in_words(table: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def factor(table: pd.DataFrame, arm: str) -> tuple[int, float] | None:
-    """The most agents that were measured and what a token costs then, over one agent's; None where nothing tells.
+class Company(NamedTuple):
+    """So many agents at once in this arm, and what a generated token costs then, over one agent's."""
 
-    `arm`: where it was not under load, the first arm that was.
+    arm: str
+    agents: int
+    over_one: float
+
+
+def company_of(table: pd.DataFrame, arm: str) -> Company | None:
+    """The most agents that were measured; None where there is no second number of agents.
+
+    `table`: of `in_company`. Where `arm` was not under load, the first arm that was.
     """
     known = table[table["relative"].notna()]
     if known.empty:
         return None
     rows = known[known["arm"] == (arm if (known["arm"] == arm).any() else known["arm"].iloc[0])]
     last = rows.iloc[-1]
-    return (int(last["agents"]), float(last["relative"])) if len(rows) > 1 else None
+    return Company(str(last["arm"]), int(last["agents"]), float(last["relative"])) if len(rows) > 1 else None
 
 
 def cheaper_in_company(table: pd.DataFrame, arm: str) -> Outcome:
     """Whether a generated token gets cheaper with more agents at once."""
-    found = factor(table, arm)
+    found = company_of(table, arm)
     if found is None:
         return Outcome(None, "no arm of the run was measured with several numbers of agents")
-    agents, over_one = found
-    rows = table[table["arm"] == (arm if (table["arm"] == arm).any() else table["arm"].iloc[0])]
-    one, many = rows.iloc[0], rows[rows["agents"] == agents].iloc[0]
+    rows = table[table["arm"] == found.arm]
+    one, many = rows.iloc[0], rows[rows["agents"] == found.agents].iloc[0]
     if missing(one["usd_per_m_generated"]):
         return Outcome(None, "one agent alone was not measured")
+    costs = [usd(row["usd_per_m_generated"]) for row in (many, one)]
     saw = (
-        f"with {agents} agents at once a million generated tokens cost {usd(many['usd_per_m_generated'])} against "
-        f"{usd(one['usd_per_m_generated'])} with {int(one['agents'])} under {one['arm']}, {times(over_one)} of it "
+        f"with {found.agents} agents at once a million generated tokens cost {costs[0]} against {costs[1]} "
+        f"with {int(one['agents'])} under {found.arm}, {times(found.over_one)} of it "
         f"(n = {int(many['n_steps'])} and {int(one['n_steps'])} steps)"
     )
-    return Outcome(over_one < 1, saw)
+    return Outcome(found.over_one < 1, saw)

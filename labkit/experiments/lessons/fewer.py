@@ -6,6 +6,7 @@ of the whole run; so are the starts of engines that are left to tell how much st
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -108,3 +109,25 @@ def told_from(table: pd.DataFrame) -> Outcome:
     alone = "there is one" if is_told(once) else "there is none"
     saw = f"with {repeats} there is a verdict from {counted(int(first['tasks']), 'task')} on"
     return Outcome(not is_told(once), f"{saw}, and with 1 repeat of {tasks} {alone}")
+
+
+def half_is_wider(table: pd.DataFrame) -> Outcome:
+    """Whether the interval of one repeat of all tasks is wider than that of all repeats, on the log scale.
+
+    It need not be: what two starts of an engine differ by is in the interval from two repeats on alone.
+    """
+    rows = records(table)
+    if not rows:
+        return Outcome(None, "no request was measured in both arms")
+    every = [row for row in rows if row["tasks"] == max(each["tasks"] for each in rows) and not missing(row["low"])]
+    once, most = (next((row for row in every if row["repeats"] == n), None) for n in (1, table["repeats"].max()))
+    if once is None or most is None or once is most:
+        return Outcome(None, "the run has no interval of one repeat beside one of several")
+    whole, half = (math.log(row["high"] / row["low"]) for row in (most, once))
+    repeats = counted(int(most["repeats"]), "repeat")
+    saw = f"the interval of one repeat is {interval(once)} and that of {repeats} {interval(most)}"
+    if half > whole:
+        return Outcome(True, saw)
+    return Outcome(
+        False, f"{saw}, as one repeat cannot show what starts of an engine differ by: that is not in its interval"
+    )

@@ -118,7 +118,7 @@ def test_a_cached_token_that_took_nothing_is_said_to():
 @pytest.fixture
 def found():
     by_arm = spent.spent(STEPS)
-    return assumptions.assumptions(by_arm["prefix+spec"], by_arm["base"], a_price(), (4, 0.5))
+    return assumptions.assumptions(by_arm["prefix+spec"], by_arm["base"], a_price(), company.Company("prefix", 4, 0.5))
 
 
 def test_each_assumption_moves_the_cost_by_what_it_says(found):
@@ -151,8 +151,8 @@ def test_what_moves_most_is_said_with_both_numbers(found):
     holds, saw = assumptions.machine_moves_more(found)
     assert holds
     assert saw == (
-        "hours that are paid and not used (100 % to 10 % at work) moves the cost of a task 10.0x, "
-        "and the layers (prefix+spec or base) 2.00x"
+        "from 100 % to 10 % at work (hours that are paid and not used) the cost of a task moves 10.0x, "
+        "and from prefix+spec to base (the layers) 2.00x"
     )
     rows = assumptions.in_words(found, 0.005).set_index("assumption")
     assert rows.loc["the layers", "a task costs"] == "$0.00500 to $0.0100"
@@ -167,7 +167,7 @@ def test_company_shares_the_hour():
     table = company.in_company(cost_table(frame_of([*two, one]), {"p": a_price()}))
     assert table["agents"].tolist() == [1, 2]
     assert table["relative"].tolist() == pytest.approx([1.0, 0.5])
-    assert company.factor(table, "all") == company.factor(table, "prefix") == (2, pytest.approx(0.5))
+    assert company.company_of(table, "all") == company.company_of(table, "prefix") == ("prefix", 2, pytest.approx(0.5))
     holds, saw = company.cheaper_in_company(table, "prefix")
     assert holds
     assert "with 2 agents at once a million generated tokens cost $167 against $333 with 1 under prefix" in saw
@@ -176,5 +176,5 @@ def test_company_shares_the_hour():
 
 def test_one_number_of_agents_tells_nothing(costs):
     table = company.in_company(costs)
-    assert company.factor(table, "prefix") is None
+    assert company.company_of(table, "prefix") is None
     assert company.cheaper_in_company(table, "prefix").holds is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 from builders import a_step, frame_of
 from planted import ALL, planted, seconds
@@ -178,3 +179,28 @@ def test_what_fewer_would_have_told_is_drawn_faint_where_it_is_nothing():
     assert math.isclose(marks["1 task, 2 repeats"].x[0], seconds("base") / seconds("prefix"))
     none = fewer.fewer_info(fewer.fewer(frame_of(planted(arms=("base",))), "prefix"), "prefix")
     assert none.caption.empty
+
+
+def test_an_interval_of_one_repeat_may_be_the_narrower_one():
+    """Starts of an engine that differ by a third either way: only two repeats show it."""
+    dice = np.random.default_rng(2)
+    slow = {(arm, n): math.exp(dice.normal(0, 0.3)) for arm in ALL for n in range(2)}
+    steps = frame_of(planted(noise=lambda: dice.normal(0, 0.02)))
+    for key, factor in slow.items():
+        mine = (steps["arm"] == key[0]) & (steps["repeat"] == key[1])
+        steps.loc[mine, "t_end"] *= factor
+    found = fewer.half_is_wider(fewer.fewer(steps, "prefix"))
+    assert found.holds is False
+    assert found.saw.endswith("that is not in its interval")
+    once = fewer.half_is_wider(fewer.fewer(frame_of(planted(repeats=1)), "prefix"))
+    assert once == (None, "the run has no interval of one repeat beside one of several")
+
+
+def test_half_the_data_gives_the_wider_interval_where_only_requests_differ():
+    """Noise of the first repeat that the second takes back: together they are exact."""
+    dice = np.random.default_rng(4)
+    noise = iter([sign * x for x in dice.normal(0, 0.3, 8 * len(ALL)) for sign in (1, -1)])
+    steps = frame_of(planted(turns=1, tasks=8, noise=lambda: next(noise)))
+    holds, saw = fewer.half_is_wider(fewer.fewer(steps, "prefix"))
+    assert holds
+    assert saw.startswith("the interval of one repeat is ")
