@@ -72,7 +72,8 @@ def _stored(steps: pd.DataFrame) -> Floats:
 def _ceilings(known: pd.DataFrame, block_size: int) -> Floats:
     _check(block_size)
     most = np.minimum(_stored(known), numbers(known, "prompt_tokens") - 1)
-    return np.floor(np.maximum(most, 0) / block_size) * block_size
+    ceilings: Floats = np.floor(np.maximum(most, 0) / block_size) * block_size
+    return ceilings
 
 
 def _row(known: pd.DataFrame, block_size: int) -> BlockSizeRow:

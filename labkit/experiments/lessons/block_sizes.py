@@ -27,10 +27,10 @@ _SAME = 0.005
 
 def block_size_of(run: Run) -> int:
     """Tokens in a block of the engines that served this run. Raises BadInput when they had several, or said none."""
-    sizes = {event.get("block_size") for event in run.events() if event["type"] == "serving"}
-    if len(sizes) != 1 or None in sizes:
+    sizes = [event.get("block_size") for event in run.events() if event["type"] == "serving"]
+    if len(set(sizes)) != 1 or not isinstance(sizes[0], int):
         raise BadInput("RUN", run.id, "a run whose engines all had one block size, and said it")
-    return int(sizes.pop())
+    return sizes[0]
 
 
 def of_arm(steps: pd.DataFrame, arm: str = ON) -> pd.DataFrame:
