@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -10,12 +10,16 @@ import pandas as pd
 from labkit.analysis.format import DASH, plain, seconds
 from labkit.analysis.latency import percentile
 from labkit.analysis.tables import floats
+from labkit.engines.profiles import variant
 from labkit.experiments.lessons.interference import FEW, Company, in_company, long_prompts
+from labkit.experiments.lessons.measured import measured
 from labkit.experiments.lessons.outcome import Outcome, unmeasured
 from labkit.experiments.report.english import counted
 from labkit.store.runs import Run
 
 _FLAG = "--max-num-batched-tokens"
+_SIZES = (2048, 512, 256, 128)
+_EXAMPLE = "cpu-smollm2+max-num-batched-tokens=256"
 _WITHIN = 1.5
 """A gap in chunks may be so many times the one that is predicted."""
 
@@ -35,12 +39,49 @@ def in_chunks(run: Run) -> Chunks:
     return Chunks(in_company(run), said.pop() if len(said) == 1 else None)
 
 
-def chunks_shown(runs: Sequence[Chunks], arm: str) -> pd.DataFrame:
+def two_sizes(run: Run, question: Mapping[str, Any], size: int | None, stored: tuple[str, str]) -> Pair:
+    """The same load with whole prompts and in smaller chunks. `size`: measure the second now, with so many tokens in
+    a pass, beside `run`, which was measured by this `question`. None: open both; an empty id: there is none.
+    """
+    whole, small = stored
+    if size is not None:
+        asked = {**question, "profile": variant(question["profile"], {_FLAG[2:]: size}), "arms": question["arms"][:1]}
+        return Pair(in_chunks(run), in_chunks(measured("interference", asked, "live", "")))
+    known = in_chunks(measured("interference", {}, "stored", whole))
+    return Pair(known, in_chunks(measured("interference", {}, "stored", small)) if small else None)
+
+
+class Pair(NamedTuple):
+    """Two runs of one load; `small` None: nobody measured it."""
+
+    whole: Chunks
+    small: Chunks | None
+
+
+def promised_gaps(load: Company, arm: str, sizes: Sequence[int] = _SIZES) -> pd.DataFrame:
+    """By arithmetic: the longest gap that each size of chunk should leave beside the longest prompt of the run."""
+    rate, met = load.rates.get(arm), load.met[load.met["arm"] == arm]
+    if rate is None or not len(met):
+        return pd.DataFrame()
+    longest, usual = int(met["tokens"].max()), float(met["usual_s"].iloc[0])
+    rows = [
+        {
+            "tokens in a pass, at most": size,
+            f"passes of a prompt of {longest} new tokens": -(-longest // size),
+            "longest gap beside it": seconds(usual + min(size, longest) / rate.per_s),
+        }
+        for size in sizes
+    ]
+    return pd.DataFrame(rows).set_index("tokens in a pass, at most")
+
+
+def chunks_shown(pair: Pair, arm: str) -> pd.DataFrame:
     """A row per chunk size: gaps beside prompts longer than the smallest chunk, and what these waited themselves.
 
     Over the numbers of agents that all of the runs had.
     """
-    smallest, agents = min((run.most_tokens or 0 for run in runs), default=0), _shared(runs)
+    runs = [run for run in pair if run is not None]
+    smallest, agents = min(run.most_tokens or 0 for run in runs), _shared(runs)
     rows = [_shown(run.most_tokens, long_prompts(run.load, arm, smallest, agents), smallest) for run in runs]
     return pd.DataFrame(rows).set_index("tokens in a pass, at most")
 
@@ -60,8 +101,11 @@ def _shown(size: int | None, met: pd.DataFrame, longer_than: int) -> dict[str, A
     }
 
 
-def small_chunks_divide_the_gap(whole: Chunks, small: Chunks, arm: str) -> Outcome:
+def small_chunks_divide_the_gap(pair: Pair, arm: str) -> Outcome:
     """Whether the gap beside a long prompt falls to the usual gap and one chunk over the rate of prefill."""
+    whole, small = pair
+    if small is None:
+        return unmeasured(f"nothing was measured in smaller chunks (labkit run interference --profile {_EXAMPLE})")
     rate, size, agents = whole.load.rates.get(arm), small.most_tokens, _shared((whole, small))
     if rate is None or size is None:
         return unmeasured("the rate of prefill or the size of a chunk is not known")

@@ -12,7 +12,14 @@ from builders import a_step, chunks_at
 from labkit.analysis.concurrency import WindowRow
 from labkit.core.conditions import of_agents
 from labkit.experiments.dashboard.layers.halves import Halves
-from labkit.experiments.lessons.chunked import chunks_shown, in_chunks, small_chunks_divide_the_gap
+from labkit.experiments.lessons.chunked import (
+    Pair,
+    chunks_shown,
+    in_chunks,
+    promised_gaps,
+    small_chunks_divide_the_gap,
+    two_sizes,
+)
 from labkit.experiments.lessons.interference import (
     dots,
     in_company,
@@ -144,14 +151,33 @@ def test_chunks_that_divide_the_gap_and_chunks_that_do_not(tmp_path, small, hold
     whole = in_chunks(crowded(tmp_path / "a", {"prefix": 1.0}, tokens=(600,) * 6))
     chunks = in_chunks(crowded(tmp_path / "b", {"prefix": small}, tokens=(600,) * 6, chunk=128))
     assert (whole.most_tokens, chunks.most_tokens) == (2048, 128)
-    outcome = small_chunks_divide_the_gap(whole, chunks, "prefix")
+    outcome = small_chunks_divide_the_gap(Pair(whole, chunks), "prefix")
     assert outcome.holds is holds
     assert "the longest gap was 1.30 s in one pass and " in outcome.saw
-    table = chunks_shown([whole, chunks], "prefix")
+    table = chunks_shown(Pair(whole, chunks), "prefix")
     assert list(table.index) == [2048, 128]
     assert list(table["prompts of over 128 new tokens (n)"]) == [6, 6]
 
 
 def test_prompts_within_one_chunk_say_nothing_of_chunks(tmp_path):
     whole = in_chunks(crowded(tmp_path, {"prefix": 1.0}))
-    assert small_chunks_divide_the_gap(whole, whole, "prefix").holds is None
+    assert small_chunks_divide_the_gap(Pair(whole, whole), "prefix").holds is None
+
+
+def test_a_run_that_nobody_made_is_said_to_be_missing(tmp_path, monkeypatch):
+    monkeypatch.setenv("LABKIT_RUNS", str(tmp_path))
+    run = crowded(tmp_path, {"prefix": 1.0})
+    pair = two_sizes(run, {}, None, (run.id, ""))
+    assert pair.small is None
+    assert list(chunks_shown(pair, "prefix").index) == [2048]
+    outcome = small_chunks_divide_the_gap(pair, "prefix")
+    assert outcome.holds is None
+    assert "labkit run interference --profile cpu-smollm2+max-num-batched-tokens=256" in outcome.saw
+    assert two_sizes(run, {}, None, (run.id, run.id)).small.most_tokens == 2048
+
+
+def test_what_chunks_should_leave_of_the_longest_prompt(tmp_path):
+    load = in_company(crowded(tmp_path, {"prefix": 1.0}))
+    table = promised_gaps(load, "prefix", (2048, 250))
+    assert table.values.tolist() == [[1, "1.30 s"], [3, "600 ms"]]
+    assert promised_gaps(load, "pd").empty
