@@ -79,9 +79,9 @@ def cost_table(run: Run) -> pd.DataFrame:
     return _by_arm_and_count(cells, [name for name, _ in _ROWS.values()], "an agent of so many steps")
 
 
-def exponents_shown(runs: Iterable[Run]) -> pd.DataFrame:
-    """How fast sums grow with the steps in each of the runs: exponent, interval, n and verdict, in words."""
-    rows = [_exponent(row) for run in runs for row in records(exponent_table(run.steps()))]
+def exponents_shown(of: Iterable[pd.DataFrame]) -> pd.DataFrame:
+    """How fast sums grow with the steps in each of these tables of steps, in words: exponent, interval, n, verdict."""
+    rows = [_exponent(row) for steps in of for row in records(exponent_table(steps))]
     return pd.DataFrame(rows).set_index(["n", "arm", "what grows"]) if rows else pd.DataFrame()
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from labkit.analysis.effect_words import TOO_FEW
+import pandas as pd
+
 from labkit.analysis.exponents import exponent_table
 from labkit.analysis.format import missing, percent, plain, seconds, times
 from labkit.analysis.growth import growth_table
@@ -71,15 +72,15 @@ def worth_in_questions(run: Run) -> Outcome:
     return Outcome(None if steps < FEW else tokens[BASE.label] > steps >= tokens[PREFIX], said)
 
 
-def grows_faster(run: Run, measure: str) -> Outcome:
-    """Whether `e2e_s` or `prompt_computed` grows faster than the steps under base, by the verdict on its interval."""
-    rows = [row for row in records(exponent_table(run.steps())) if row["measure"] == measure]
+def grows_faster(steps: pd.DataFrame, measure: str) -> Outcome:
+    """Whether `e2e_s` or `prompt_computed` grows faster than the steps under base: whether its interval is above 1."""
+    rows = [row for row in records(exponent_table(steps)) if row["measure"] == measure]
     base = next((row for row in rows if row["arm"] == BASE.label), None)
     if base is None or missing(base["exponent"]):
         return unmeasured("base has no whole passes of two counts")
     powers = listed(_power(row) for row in rows)
     said = f"with the steps ({base['counts']}) {MEASURES[measure]} grew to the power of {powers}"
-    holds = None if base["verdict"].startswith(TOO_FEW) else base["verdict"].startswith("faster")
+    holds = {"faster": True, "slower": False}.get(base["verdict"].split()[0])
     return Outcome(holds, f"{said} (n = {units(base)}, {counted(base['n_starts'], 'start')} of an engine)")
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from builders import a_sample, a_step
+from builders import a_sample, a_step, frame_of
 
 from labkit.core.chat import Usage
 from labkit.core.records import SampleRecord, StepRecord
@@ -114,7 +114,7 @@ def test_a_run_that_cut_no_agent_has_an_empty_table(tmp_path: Path):
     with store.create("replay", {}, {}) as writer:
         writer.step(a_step(writer.id), [])
     assert steps.cost_table(store.open(writer.id)).empty
-    assert steps.exponents_shown([store.open(writer.id)]).empty
+    assert steps.exponents_shown([store.open(writer.id).steps()]).empty
 
 
 def test_the_sum_of_prompts_is_held_against_the_recording_to_the_token(run: Run):
@@ -176,19 +176,30 @@ def test_ten_steps_are_more_than_ten_questions_unless_a_cache_finds_the_history(
 
 
 def test_one_pass_has_no_interval_and_six_tasks_have(run: Run, tmp_path: Path):
-    one = steps_told.grows_faster(run, "e2e_s")
+    one = steps_told.grows_faster(run.steps(), "e2e_s")
     assert one.holds is None
     assert one.saw.startswith("with the steps (1, 5, 10) time grew to the power of 1.")
     assert one.saw.endswith("(n = 1 pass of one task, 1 start of an engine)")
     six = a_run(tmp_path / "six", tasks="abcdef", counts=(1, 2, 5))
-    tokens = steps_told.grows_faster(six, "prompt_computed")
+    tokens = steps_told.grows_faster(six.steps(), "prompt_computed")
     assert tokens.holds is True
     assert "1.69 (95 % interval 1.69 to 1.69) under base and 1.00" in tokens.saw
     assert "n = 6 tasks" in tokens.saw
-    assert steps_told.grows_faster(six, "e2e_s").holds is None, "one start of an engine"
-    table = steps.exponents_shown([run, six])
+    assert steps_told.grows_faster(six.steps(), "e2e_s").holds is None, "one start of an engine"
+    table = steps.exponents_shown([run.steps(), six.steps()])
     assert table.loc[("6 tasks", "base", "prompt tokens computed"), "95 % interval"] == "1.69 to 1.69"
     assert table.loc[("1 pass of one task", "base", "time"), "it grows"] == "too few to tell"
+
+
+def test_an_interval_below_one_is_a_surprise_and_one_that_holds_it_is_open(tmp_path: Path):
+    tasks = []
+    for task in "abcdef":
+        for count in (1, 2, 5):
+            tasks += cut("base", count, 0.0, lambda turn: 100 * turn - (100 if turn == 1 else 10), task)
+    assert steps_told.grows_faster(frame_of(tasks), "prompt_computed").holds is False
+    in_step = a_run(tmp_path, tasks="abcdef", counts=(1, 2, 5)).steps()
+    alone = in_step[in_step["arm"] == "prefix"].assign(arm="base")
+    assert steps_told.grows_faster(alone, "prompt_computed").holds is None
 
 
 def test_memory_follows_the_longest_context_and_a_full_processor_tells_nothing(run: Run):
@@ -237,7 +248,8 @@ def test_without_base_every_prediction_is_open(tmp_path: Path):
     told = [
         steps_told.tokens_as_predicted(run, recording()), steps_told.cache_leaves(run),
         steps_told.worth_in_questions(run),
-        steps_told.prefill_makes_it(ledger), steps_told.decode_is_left(ledger), steps_told.grows_faster(run, "e2e_s"),
+        steps_told.prefill_makes_it(ledger), steps_told.decode_is_left(ledger),
+        steps_told.grows_faster(run.steps(), "e2e_s"),
         steps_machine.memory_follows_the_context(run), steps_machine.busy_whatever_it_does(run),
     ]  # fmt: skip
     assert [each.holds for each in told] == [None] * 8
