@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from labkit.analysis.format import missing, percent
 from labkit.plots.frame import Caption, framed, sentence
 from labkit.plots.rows import counted
-from labkit.plots.theme import TEXT, Mode, part_color
+from labkit.plots.theme import Mode, part_color
 
 TITLE = "What does a larger block cost the cache?"
 
@@ -37,7 +37,7 @@ def block_sizes_info(rows: pd.DataFrame, engine: int | None = None) -> BlockSize
     sizes, ceilings = tuple(map(int, known["block_size"])), tuple(map(float, known["hit_ceiling"]))
     first = known.iloc[0]
     return BlockSizesInfo(
-        caption=_caption(sizes, ceilings, int(first["n"])),
+        caption=_caption(sizes, ceilings, int(first["n"]), float(first["shared"] / first["prompt"])),
         sizes=sizes,
         ceilings=ceilings,
         shared=float(first["shared"] / first["prompt"]),
@@ -46,7 +46,7 @@ def block_sizes_info(rows: pd.DataFrame, engine: int | None = None) -> BlockSize
 
 
 def block_sizes_figure(info: BlockSizesInfo, mode: Mode = "light") -> go.Figure:
-    """Bars, the engine's own one plain and the others hatched; dotted: every shared token."""
+    """Bars, the engine's own one plain and the others hatched."""
     if info.caption.empty:
         return sentence(info.caption, mode)
     figure = framed(info.caption, mode, height=280, showlegend=False)
@@ -59,8 +59,6 @@ def block_sizes_figure(info: BlockSizesInfo, mode: Mode = "light") -> go.Figure:
         textposition="outside",
         hovertemplate="%{x} tokens a block: %{y:.1%}<extra></extra>",
     )
-    if info.shared is not None:
-        figure.add_hline(y=info.shared, line={"color": TEXT[mode], "dash": "dot", "width": 1.5})
     figure.update_xaxes(title="tokens in a block", type="category")
     figure.update_yaxes(
         title="share of prompt tokens", range=[0, 1.1], tickformat=".0%", tickvals=[0, 0.25, 0.5, 0.75, 1]
@@ -68,12 +66,12 @@ def block_sizes_figure(info: BlockSizesInfo, mode: Mode = "light") -> go.Figure:
     return figure
 
 
-def _caption(sizes: tuple[int, ...], ceilings: tuple[float, ...], n: int) -> Caption:
+def _caption(sizes: tuple[int, ...], ceilings: tuple[float, ...], n: int, shared: float) -> Caption:
     words = "; ".join(f"{size}: {percent(ceiling)}" for size, ceiling in zip(sizes, ceilings, strict=True))
     count = counted(n, "step")
     return Caption(
         title=TITLE,
         note=f"Most that an infinite cache could serve; n = {count}, the same for each bar. Plain: the engine's own "
-        "block size; hatched: worked out for another. Dotted: all tokens that were seen before.",
+        f"block size; hatched: worked out for another. {percent(shared)} of the tokens was seen before.",
         alt=f"Ceiling of the hit rate by tokens in a block. {words}; {count}.",
     )

@@ -22,15 +22,16 @@ SMALL = {
 @pytest.mark.engine
 def test_on_the_real_engine(real: Path):
     done = execute("02_prefix_caching", real, **SMALL)
-    default, first, price, evicted, checked, other, words, falls, cost = shown(done, MARKDOWN)
+    default, first, price, evicted, checked, rounded, other, words, falls, cost = shown(done, MARKDOWN)
     assert "**Surprise:**" in default
     assert "has prefix caching on" in default
     assert "from turn 2 on the first token took" in first
     assert "under base and" in price
     assert evicted.startswith("**As predicted:** 0 of ")
     assert checked.startswith("**As predicted:** at 32 tokens it is the ceiling that the run kept in 2 of 2 steps")
+    assert "blocks of 32 tokens instead of 32 take 0 % of the ceiling" in rounded
     assert other.startswith("**As predicted:** with blocks of 32 tokens")
-    assert "reply tokens again" in words
+    assert "the next turn found" in words
     assert "with 1 agent the cache served at least" in falls
     assert "**Surprise:**" not in falls
     assert "the median time to first token was" in cost

@@ -74,6 +74,19 @@ def size_table(steps: pd.DataFrame, sizes: Sequence[int]) -> pd.DataFrame:
     return pd.DataFrame(table, columns=columns).set_index("tokens in a block")
 
 
+def costs_a_tenth(steps: pd.DataFrame, block_size: int, larger: int) -> Outcome:
+    """Whether blocks of `larger` tokens would take a tenth of the ceiling, or more, from these requests."""
+    own, other = records(by_block_size(steps, [block_size, larger]))
+    if not own["ceiling"]:
+        return unmeasured("no step shared a whole block with one before")
+    taken = percent(1 - other["ceiling"] / own["ceiling"])
+    saw = (
+        f"blocks of {larger} tokens instead of {block_size} take {taken} of the ceiling, which is "
+        f"{percent(other['hit_ceiling'])} of the prompt tokens then (n = {counted(own['n'], 'step')})"
+    )
+    return Outcome(other["ceiling"] <= 0.9 * own["ceiling"], saw)
+
+
 def short_prompts(lengths: Sequence[int], sizes: Sequence[int]) -> pd.DataFrame:
     """Of a prompt of so many tokens that is sent again word for word: the share that can hit, a column per size."""
     rows = {length: [percent(at_most(length, size) / length) for size in sizes] for length in lengths}

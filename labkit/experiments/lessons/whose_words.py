@@ -40,7 +40,7 @@ class Reused:
 
     @property
     def words(self) -> str:
-        return f"{self.found} of {self.replies} reply tokens"
+        return f"{self.found} of {self.replies} reply tokens ({percent(self.share)})"
 
 
 def reused(steps: pd.DataFrame, arm: str = ON) -> Reused:

@@ -98,6 +98,15 @@ class TestBlocks:
         short = block_sizes.short_prompts([100, 129], [32, 128])
         assert short.to_dict("list") == {"blocks of 32": ["96 %", "99 %"], "blocks of 128": ["0 %", "99 %"]}
 
+    def test_what_a_larger_block_takes(self):
+        assert block_sizes.costs_a_tenth(frame_of(PREFIX), 32, 128) == (
+            True,
+            "blocks of 128 tokens instead of 32 take 13 % of the ceiling, which is 62 % of the prompt tokens then "
+            "(n = 6 steps)",
+        )
+        assert block_sizes.costs_a_tenth(frame_of(PREFIX), 32, 64).holds is False
+        assert block_sizes.costs_a_tenth(frame_of(BASE), 32, 128).holds is None
+
     def test_another_run_hit_what_was_worked_out(self):
         other = turns("prefix", 0, 128, 256, 384, 384, 512)
         seen = block_sizes.as_worked_out(frame_of([*BASE, *PREFIX]), frame_of(other), 128)
@@ -112,13 +121,13 @@ class TestWords:
     def test_what_decode_made_lies_beyond_the_prompt_before(self):
         own = whose_words.reused(frame_of(turns("prefix", 0, 224, 330, 400)))
         assert (own.n, own.replies, own.found) == (3, 120, 24 + 30)
-        assert own.words == "54 of 120 reply tokens"
+        assert own.words == "54 of 120 reply tokens (45 %)"
 
     def test_the_own_words_help(self):
         theirs, own = frame_of(turns("prefix", 0, 200, 300, 400)), frame_of(turns("prefix", 0, 224, 330, 400))
         found = whose_words.own_words_help(theirs, own)
         assert found.holds
-        assert "found 0 of 120 reply tokens again (n = 3 turns)" in found.saw
+        assert "found 0 of 120 reply tokens (0 %) again (n = 3 turns)" in found.saw
         assert whose_words.own_words_help(own, theirs).holds is False
         assert whose_words.own_words_help(theirs, frame_of(turns("prefix", 0, 200))).holds is None
         table = whose_words.words_table({"recorded": theirs, "live": own})
