@@ -7,7 +7,7 @@ from itertools import count, islice
 import pandas as pd
 import pytest
 from builders import a_step, frame_of
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labkit.analysis.block_sizes import SIZES, at_most, by_block_size, ceilings_at
@@ -68,6 +68,7 @@ def test_no_such_block(size):
 sizes = st.tuples(st.integers(0, 9), st.integers(1, 6), st.integers(0, 6))
 
 
+@settings(deadline=None)
 @given(st.lists(sizes, min_size=1, max_size=6), st.sampled_from([1, 2, 3, 4]))
 def test_it_is_what_the_tokens_give(turns: list[tuple[int, int, int]], size: int):
     """Each prompt carries the one before, as much of its reply as was said alike, and something new."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labkit.analysis.turn_taking import Pool, Turn, left_for_one, turn_taking
@@ -68,6 +68,7 @@ def test_the_cliff_is_one_agent_wide():
 turns = st.builds(lambda p, g: (p, g), st.integers(1, 40), st.integers(1, 12))
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.lists(turns, min_size=1, max_size=4), min_size=1, max_size=3), st.integers(1, 4), st.integers(13, 60)
 )
