@@ -75,10 +75,12 @@ class Room:
         return self.folders.get(value, value) if isinstance(value, str) else value
 
     def said(self, text: str) -> str:
-        """The engine's words as if the models had been asked for by their names."""
+        """The engine's words with models by their names, and files without the folders of this machine."""
         for name, folder in self.folders.items():
             text = text.replace(folder, name)
-        return text.replace(f"{self.folder}/", "").strip()
+        for folder in (str(self.folder), *sorted(sys.path, key=len, reverse=True)):
+            text = text.replace(f"{folder}/", "") if folder else text
+        return text.strip()
 
     def told(self, value: Any) -> Any:
         """A value that the engine read, as JSON has it."""
