@@ -42,11 +42,11 @@ def write(text: Path, page: Page) -> None:
     """`text` executed with ENGINE="stored", as the .ipynb beside it."""
     notebook = jupytext.read(text)
     done = executed(notebook, text.stem)
-    for cell, ran in zip(notebook.cells, done.cells, strict=True):
-        if cell.cell_type == "code":
-            cell.outputs = [with_picture(output, page) for output in ran.outputs]
-    for number, cell in enumerate(notebook.cells):
+    for number, (cell, ran) in enumerate(zip(notebook.cells, done.cells, strict=True)):
         cell.id = f"cell-{number}"
+        if cell.cell_type == "code":
+            cell.execution_count = ran.execution_count
+            cell.outputs = [with_picture(output, page) for output in ran.outputs]
     jupytext.write(notebook, text.with_suffix(".ipynb"))
 
 
@@ -69,7 +69,6 @@ def with_picture(output: NotebookNode, page: Page) -> NotebookNode:
     if PLOTLY in data:
         data["image/png"] = picture(page, plotly.io.to_json(data[PLOTLY], validate=False))
         data.pop("text/html", None)  # a script of its own, which code hosts strip and JupyterLab does not need
-    output.pop("execution_count", None) if output.output_type != "execute_result" else None
     return output
 
 

@@ -6,6 +6,7 @@ run = measured("steps", {"profile": "cpu-smollm2", "counts": [1, 5]}, engine="li
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from textwrap import fill
 from typing import Any, Literal
 
 from labkit.core.errors import BadInput
@@ -13,7 +14,7 @@ from labkit.experiments.waiting import run_and_wait
 from labkit.store.runs import Run, RunStore
 
 ENGINES = ("live", "stored")
-_LINE = 110
+_LINE = 100
 
 
 def measured(
@@ -45,7 +46,10 @@ def where(run: Run, engine: str) -> str:
     cores, model = cpu.get("cores"), cpu.get("model")
     machine = f" on {cores} cores of an {model}" if cores and model else ""
     head = f"{engine} run {run.id}, measured on {info.created[:10]}{machine}; {info.state}."
-    return "\n".join([head, *(f"  note: {line}" for line in info.note.splitlines())])
+    notes = (
+        fill(f"note: {line}", _LINE, initial_indent="  ", subsequent_indent="    ") for line in info.note.splitlines()
+    )
+    return "\n".join([head, *notes])
 
 
 def over_itself(say: Callable[[str], None]) -> Callable[[str], None]:
