@@ -45,89 +45,43 @@ FOLDER = Path(tempfile.mkdtemp(prefix="labkit-own-"))  # all that this notebook 
 # %% [markdown]
 # ## One way in: a task of your own
 #
-# A task is a folder. `task.toml` says what is wanted and when to stop. The loop, its tools (list, search, read, edit,
-# run tests) and its prompts are the lab's own.
+# A task is a folder. Copy one, such as `data/lessons/late-fee`, and change what is in it. The loop, its tools (list,
+# search, read, edit, run tests) and its prompts are the lab's own.
 
-# %% tags=["own-files"]
-TASK = FOLDER / "late-fee"
-for part in ("workspace/desk", "workspace/tests", "check"):
-    (TASK / part).mkdir(parents=True, exist_ok=True)
-    (TASK / part / "__init__.py").touch()
-_ = (TASK / "task.toml").write_text('''title = "The day that is not free"
-goal = """
-The package `desk` charges for books that come back late. The first day is free, says the sign at the door.
-Users report that whoever is two days late pays for two days, and not for one. Find out why and repair it.
-"""
-limits = { steps = 12 }
-''')
+# %%
+from shutil import copytree
+
+from labkit.core.paths import data_dir
+
+TASK = copytree(data_dir() / "lessons" / "late-fee", FOLDER / "late-fee", dirs_exist_ok=True)
+sorted(str(path.relative_to(TASK)) for path in TASK.rglob("*.*"))
+
+# %% [markdown]
+# `task.toml` says what is wanted, and when to stop.
+
+# %%
+print((TASK / "task.toml").read_text())
 
 # %% [markdown]
 # `workspace/` is what the agent sees, and it works on a copy. This package is wrong in one line: nobody takes the free
 # day off.
 
-# %% tags=["own-files"]
-_ = (TASK / "workspace/desk/fees.py").write_text('''"""What a book that comes back late costs."""
-
-FREE_DAYS, CENTS_A_DAY, MOST_CENTS = 1, 20, 500
-
-
-def late_fee(days_late):
-    """Cents for a book that is `days_late` days late. The free days cost nothing; no fee is above MOST_CENTS."""
-    if days_late <= FREE_DAYS:
-        return 0
-    return min(days_late * CENTS_A_DAY, MOST_CENTS)
-''')
+# %%
+print((TASK / "workspace/desk/fees.py").read_text())
 
 # %% [markdown]
-# `workspace/tests/` are the tests that it may run, as often as it likes, and may not change.
+# `workspace/tests/` are the tests that it may run, as often as it likes, and may not change. `check/` is the hidden
+# check. The agent never sees it, so a fee that is written down for two days only does not satisfy it.
 
-# %% tags=["own-files"]
-_ = (TASK / "workspace/tests/test_fees.py").write_text("""import unittest
-
-from desk.fees import late_fee
-
-
-class FeesTest(unittest.TestCase):
-    def test_the_first_day_is_free(self):
-        self.assertEqual(late_fee(1), 0)
-
-    def test_two_days_cost_one(self):
-        self.assertEqual(late_fee(2), 20)
-""")
-
-# %% [markdown]
-# `check/` is the hidden check. The agent never sees it, so it cannot be satisfied by a fee that is written down for two
-# days only.
-
-# %% tags=["own-files"]
-_ = (TASK / "check/test_hidden.py").write_text("""import unittest
-
-from desk.fees import late_fee
-
-
-class HiddenTest(unittest.TestCase):
-    def test_every_day_after_the_first_costs(self):
-        self.assertEqual([late_fee(days) for days in (0, 1, 2, 3, 10)], [0, 0, 20, 40, 180])
-
-    def test_the_most_is_kept(self):
-        self.assertEqual([late_fee(days) for days in (25, 26, 27, 300)], [480, 500, 500, 500])
-""")
+# %%
+print((TASK / "check/test_hidden.py").read_text())
 
 # %% [markdown]
 # One more file, if you like: `script.toml`, a solution that you know. A scripted model plays it through the same tools,
 # which proves that the task can be solved, and that the check notices.
 
-# %% tags=["own-files"]
-_ = (TASK / "script.toml").write_text("""plan = "I will run the tests, then read the code that they are about."
-answer = "late_fee counted the free day as well; it now starts after it."
-act = [
-  { tool = "run_tests", then = "Two days cost 40 cents instead of 20: the free day is charged." },
-  { tool = "read_file", path = "desk/fees.py" },
-  { tool = "edit_file", path = "desk/fees.py", old = "min(days_late * ", new = "min((days_late - FREE_DAYS) * " },
-  { tool = "run_tests", then = "Both tests pass now." },
-  { tool = "finish", summary = "The free day is free." },
-]
-""")
+# %%
+print((TASK / "script.toml").read_text())
 
 # %% [markdown]
 # **Prediction:** the script reaches the goal. First the check alone, on the workspace as it comes; then the script,
@@ -389,14 +343,14 @@ tokens_per_turn_figure(tokens_per_turn_info(steps, "prefix"))
 
 # %%
 display(beside(should, table))
-Markdown(told("base takes about as long as predicted", *takes_as_long(should, table, "base")))
+Markdown(told("two paces give the time of base to within a quarter", *takes_as_long(should, table, "base")))
 
 # %% [markdown]
 # Two paces know nothing of the time that a step costs besides its tokens, nor that decode slows down as the prompt
 # grows. `prefix` shows how much that is where little is left to compute.
 
 # %%
-Markdown(told("prefix takes about as long as predicted", *takes_as_long(should, table, "prefix")))
+Markdown(told("they give the time of prefix to within a quarter, too", *takes_as_long(should, table, "prefix")))
 
 # %% [markdown]
 # **Prediction 3:** drafts yield no more tokens a pass than copying allows. If they do, it is because pieces are coarse:

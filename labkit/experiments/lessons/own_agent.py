@@ -53,7 +53,7 @@ def recorded(
     asked, say = AgentAsked(task=str(task), profile=profile, steps=steps), over_itself(print)
     provider = FleetProvider(Fleet(), load_profile(profile))
     done = _waited(run_live(asked, provider, store=RunStore(runs), on_step=lambda step: say(_did(step))))
-    say(f"recorded {len(done.recording.steps)} steps; {done.outcome.stop_reason}.")
+    say(f"recorded {len(done.recording.steps)} steps.")
     return dataclasses.replace(done.recording, header=dataclasses.replace(done.recording.header, name=task.name))
 
 
