@@ -42,11 +42,15 @@ def write(text: Path, page: Page) -> None:
     """`text` executed with ENGINE="stored", as the .ipynb beside it."""
     notebook = jupytext.read(text)
     done = executed(notebook, text.stem)
-    for number, (cell, ran) in enumerate(zip(notebook.cells, done.cells, strict=True)):
+    for number, cell in enumerate(notebook.cells):
         cell.id = f"cell-{number}"
-        if cell.cell_type == "code":
-            cell.execution_count = ran.execution_count
-            cell.outputs = [with_picture(output, page) for output in ran.outputs]
+    code = [pair for pair in zip(notebook.cells, done.cells, strict=True) if pair[0].cell_type == "code"]
+    for count, (cell, ran) in enumerate(code, 1):
+        cell.execution_count = count
+        cell.outputs = [with_picture(output, page) for output in ran.outputs]
+        for output in cell.outputs:
+            if output.output_type == "execute_result":
+                output.execution_count = count
     jupytext.write(notebook, text.with_suffix(".ipynb"))
 
 
