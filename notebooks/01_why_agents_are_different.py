@@ -190,8 +190,8 @@ display(Markdown(told(in_general.format("tokens grow"), *steps_told.grows_faster
 display(Markdown(told(in_general.format("time grows"), *steps_told.grows_faster(cuts, "e2e_s"))))
 
 # %% [markdown]
-# Where the interval of an exponent holds 1, nothing can be told. Look back at the formula: over five steps growth is the
-# smaller part of the tokens, and decode is paid at each step alike. Short agents hide what long ones pay.
+# Where the interval of an exponent holds 1, nothing can be told. Look back at the formula: over five steps growth is
+# the smaller part of the tokens, and decode is paid at each step alike. Short agents hide what long ones pay.
 #
 # ## And memory?
 #
