@@ -277,9 +277,8 @@ Markdown(told("the turn loses more than the split frees", *cost))
 # %%
 from labkit.plots.twin_lines import twin_lines_figure
 
-section = split_section(Opened(replayed), SPLIT, "cold", None)
-print(section.finding)
-twin_lines_figure(section.lines[0])
+print(split_section(Opened(replayed), SPLIT, "cold", None).finding)
+twin_lines_figure(split_balance.first_tokens_by_turn(replayed, PLAIN, SPLIT))
 
 # %% [markdown]
 # Now as arithmetic, from the rates of this run: the same prompt at other hit rates. Each stream beside the prompt is

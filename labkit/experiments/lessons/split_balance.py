@@ -18,6 +18,7 @@ from labkit.experiments.dashboard.layers.rows import WITHOUT, matched
 from labkit.experiments.lessons.interference import FEW
 from labkit.experiments.lessons.outcome import Outcome, unmeasured
 from labkit.experiments.report.english import counted
+from labkit.plots.twin_lines import TwinLinesInfo, twin_lines_info
 from labkit.plots.wall_ledger import WallLedgerInfo, wall_ledger_info
 from labkit.store.runs import Run
 
@@ -130,6 +131,12 @@ def split_costs_more_than_it_frees(found: Balance | None) -> Outcome:
 
 def _later(value: float) -> str:
     return f"{seconds(abs(value))} {'later' if value >= 0 else 'sooner'}"
+
+
+def first_tokens_by_turn(run: Run, plain: str, split: str) -> TwinLinesInfo:
+    """Median time to the first token of each turn, with the split and without."""
+    pairs = matched(compared(run.info, run.steps()), split, plain, ("t_send", "t_first_token"))
+    return twin_lines_info(pairs, split, plain, "ttft")
 
 
 def ledger(run: Run, *arms: str) -> WallLedgerInfo:

@@ -117,7 +117,8 @@ def turn_bytes(run: Run, arm: str, shape: KvShape) -> pd.DataFrame:
         }
     ).dropna()
     by_turn = table.groupby("turn").agg(n=("prompt", "size"), prompt=("prompt", "median"), new=("new", "median"))
-    return pd.DataFrame([_turn(turn, row, shape) for turn, row in by_turn.iterrows()]).set_index("turn")
+    rows = [_turn(turn, row, shape) for turn, row in by_turn.iterrows()]
+    return pd.DataFrame(rows).set_index("turn") if rows else pd.DataFrame()
 
 
 def _turn(turn: Any, row: pd.Series[Any], shape: KvShape) -> dict[str, Any]:

@@ -13,7 +13,13 @@ from labkit.core.errors import BadInput
 from labkit.engines.profiles import load_profile
 from labkit.experiments.lessons import moriio
 from labkit.experiments.lessons.model_configs import CONFIGS, shape_of
-from labkit.experiments.lessons.split_balance import balance, balance_shown, ledger, split_costs_more_than_it_frees
+from labkit.experiments.lessons.split_balance import (
+    balance,
+    balance_shown,
+    first_tokens_by_turn,
+    ledger,
+    split_costs_more_than_it_frees,
+)
 from labkit.experiments.lessons.split_pays import by_hit_rate
 from labkit.experiments.lessons.transfers import (
     block_tokens,
@@ -114,6 +120,7 @@ class TestTransfers:
     def test_what_the_turns_would_move_with_another_model(self, tmp_path):
         table = turn_bytes(replayed(tmp_path, n=2), "prefix+pd", shape_of(TARGET))
         assert list(table.loc[2]) == [1, "1,000", "100", "193 MB", "19.3 MB"]
+        assert turn_bytes(replayed(tmp_path), "base", shape_of(TARGET)).empty
 
 
 class TestBalance:
@@ -148,6 +155,11 @@ class TestBalance:
         assert balance_shown(found).empty
         assert by_hit_rate(found).empty
         assert split_costs_more_than_it_frees(found).holds is None
+
+    def test_first_tokens_by_turn_are_of_pairs(self, tmp_path):
+        info = first_tokens_by_turn(replayed(tmp_path, n=2), "prefix", "prefix+pd")
+        assert (info.with_s, info.without_s, info.n) == (pytest.approx((3.25, 3.25)), pytest.approx((0.25, 0.25)), 2)
+        assert first_tokens_by_turn(replayed(tmp_path), "base", "prefix+pd").caption.empty
 
     def test_the_ledger_is_of_the_two_arms(self, tmp_path):
         assert [one.arm for one in ledger(replayed(tmp_path), "prefix", "prefix+pd").arms] == ["prefix", "prefix+pd"]
