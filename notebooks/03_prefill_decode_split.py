@@ -173,9 +173,9 @@ run_on = under_split.streams_run_on(load, PLAIN, SPLIT)
 Markdown(told("most streams run on while a prompt is computed", *run_on))
 
 # %% [markdown]
-# Where the halves share a core, a stream can stand still although no pass holds its prompt: decode computes on both
-# cores, each token waits for the slower one, and that one belongs to prefill meanwhile. On hardware where nothing is
-# shared this cause is gone.
+# Why? The likely cause, which no clock here names: decode computes on both cores, each token waits for the slower of
+# them, and one belongs to prefill meanwhile. No pass holds the prompt any more, but the core does. On hardware where
+# the halves share nothing this cause is gone.
 
 # %% [markdown]
 # By the number of agents: the median time to first token, and the longest gaps.
@@ -201,7 +201,6 @@ under_split.levels_shown(load)
 trade = under_split.split_trades_gaps_for_first_tokens(load, PLAIN, SPLIT)
 Markdown(told("the split makes the longest gaps shorter and first tokens later", *trade))
 
-# %% [markdown]
 # %% [markdown]
 # ## What does a transfer cost?
 #
@@ -335,8 +334,8 @@ moriio.connector_shown(write)
 # ## How many bytes would a turn move there?
 #
 # The arithmetic is the same, the model is not. Here are the turns of the replay above with the KV of the large model:
-# WRITE moves the first column, a connector that knows what decode has moves the second. Tokens are those of the small
-# model's tokenizer; the large one's counts the same text otherwise.
+# WRITE moves the whole prompt; a connector that knows what decode has moves only what is new. Tokens are those of
+# the small model's tokenizer; the large one's counts the same text otherwise.
 
 # %%
 large = shape_of(target)
@@ -366,8 +365,8 @@ moriio.published_shown(attained)
 #
 # ## What two cores can show, and what they cannot
 #
-# They can show what a prompt does to a stream, that chunks divide it, that KV really moves between two processes, how
-# many bytes that are, and what fails when it does not. Whether the split pays is another matter:
+# They can show what a prompt does to a stream, what chunks should leave of it, that KV really moves between two
+# processes, how many bytes that are, and what fails when it does not. Whether the split pays is another matter:
 
 # %%
 print(verdict(on) or "Each half has its own hardware here, so that the question is open: believe the run.")
