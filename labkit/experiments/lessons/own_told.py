@@ -111,12 +111,16 @@ def pays_most(predicted: pd.DataFrame, steps: pd.DataFrame, both: str) -> Outcom
     gains = [times(each.ratio) for each in did]
     n = min(each.n_pairs for each in did)
     said = (
-        f"prefix caching saved {seconds(saved[0])} ({gains[0]} as fast as base) and drafts another "
-        f"{seconds(saved[1])} ({gains[1]} as fast again), where {seconds(should[0])} and {seconds(should[1])} were "
+        f"prefix caching {_moved(saved[0])} ({gains[0]} as fast as base) and drafts {_moved(saved[1])} more "
+        f"({gains[1]} as fast again), where savings of {seconds(should[0])} and {seconds(should[1])} were "
         f"predicted (n = {counted(n, 'step')} in each arm)"
     )
     same = (saved[0] > saved[1]) == ((should[0] or 0.0) > (should[1] or 0.0))
     return Outcome(None if n < MIN_PAIRS else same, said)
+
+
+def _moved(seconds_saved: float) -> str:
+    return f"{'saved' if seconds_saved >= 0 else 'cost'} {seconds(abs(seconds_saved))}"
 
 
 def _saved(predicted: pd.DataFrame, slow: str, fast: str) -> float | None:

@@ -157,7 +157,7 @@ def test_the_layer_that_saves_more_is_told_with_both_numbers():
     held = pays_most(should, rows, BOTH)
     assert held.holds is True
     assert "prefix caching saved 4.9" in held.saw  # all that the ceiling allows: 4,952 tokens at 1 ms
-    assert "drafts another 6.00 s" in held.saw
+    assert "drafts saved 6.00 s more" in held.saw
     other = should.assign(predicted_s=[20.0, 1.0, 0.5])
     assert pays_most(other, rows, BOTH).holds is False
     few, _ = measured(turns=4)
