@@ -36,7 +36,7 @@ RUN_TASKS = "20261130T185320Z-factorial-093b36"  # six tasks in place of one; op
 # %%
 from IPython.display import Markdown, display
 
-from labkit.experiments.lessons import steps, steps_cut, steps_machine, steps_predicted, steps_told
+from labkit.experiments.lessons import first_look, steps, steps_cut, steps_machine, steps_predicted, steps_told
 from labkit.experiments.lessons.measured import measured
 from labkit.experiments.lessons.told import told
 from labkit.plots.growth import growth_figure, growth_info
@@ -115,6 +115,10 @@ growth_figure(growth_info(growth, exponents, "prompt_computed"))
 # %%
 longest = steps.longest(run)
 per_turn_figure(per_turn_info(longest, "ttft"))
+
+# %%
+wait_climbs = "without a cache the time to first token grows as the prompt, and with one it does not"
+Markdown(told(wait_climbs, *first_look.waits_for_what_is_new(longest)))
 
 # %% [markdown]
 # ## Where do the seconds go?

@@ -14,6 +14,7 @@ from synthetic import recording
 
 from labkit.core.arms import arm_named
 from labkit.engines.fleet import Fleet
+from labkit.store.runs import RunStore
 from labkit.traffic.recording import save
 
 STEM = "00_quickstart"
@@ -61,13 +62,21 @@ def test_a_failing_cell_fails_the_test(machine: Path, fake: str):
         execute(STEM, machine, PROFILE=fake, RECORDING="no-such-recording")
 
 
+def first_token(turn: int, arm: str) -> float:
+    """Seconds to the first token of this turn, in the newest run."""
+    steps = RunStore().open("latest").steps()
+    (step,) = steps[(steps["arm"] == arm) & (steps["turn"] == turn) & ~steps["warmup"]].to_dict("records")
+    return step["t_first_token"] - step["t_send"]
+
+
 @pytest.mark.engine
 def test_on_the_real_engine(real: Path):
     done = execute(STEM, real, **SMALL)
     assert all(figure["data"] for figure in figures(done)[:4])
     own_part, waits = shown(done, MARKDOWN)[1:]
     assert "n = 5 steps in each arm" in own_part
-    assert waits.startswith("**As predicted:** from the first turn to the last prompts grew 2.73x")
+    assert "from the first turn to the last prompts grew 2.73x" in waits
+    assert first_token(5, "base") > 2 * first_token(5, "prefix")
     (table,) = [text for text in shown(done, "text/html") if "as fast as base" in text]
     assert all(arm_named(arm).label in table for arm in SMALL["ARMS"])
     assert "(n 5)" in table
