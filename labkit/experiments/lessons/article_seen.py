@@ -71,8 +71,8 @@ def _of(material: Material) -> Iterator[SeenRow]:
 
 def _gains(material: Material) -> Iterator[dict[str, Any]]:
     """Layers alone over base, where arms sent the same requests; a sweep over steps is about hit rates, not gains."""
-    head = material.headline
-    if head is None or head.condition:
+    head = None if material.conditions else material.headline
+    if head is None:
         return
     for row in records(head.arm_gains):
         if row["arm"] in ALONE:
