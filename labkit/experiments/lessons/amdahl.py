@@ -20,6 +20,7 @@ from labkit.analysis.tables import measured
 from labkit.core.arms import ARMS, BASE, Arm
 from labkit.core.errors import BadInput
 from labkit.experiments.lessons.outcome import Outcome
+from labkit.experiments.report.english import records
 from labkit.plots.wall_ledger import wall_ledger_info
 
 
@@ -96,17 +97,17 @@ def limits(found: Owned, arms: pd.DataFrame) -> pd.DataFrame:
 
     Both are ratios of sums, so that they can be compared: `measured` is base's seconds over the arm's.
     """
-    by_arm = arms.set_index("arm")
+    by_arm = {str(row["arm"]): row for row in records(arms)}
     return pd.DataFrame(
         [
             {
                 "arm": arm.label,
                 "at most": _times(found.at_most(arm)),
-                "measured": times(by_arm.loc[arm.label, "ratio_to_base"]),
-                "n": int(by_arm.loc[arm.label, "n_pairs"]),
+                "measured": times(by_arm[arm.label]["ratio_to_base"]),
+                "n": int(by_arm[arm.label]["n_pairs"]),
             }
             for arm in ARMS
-            if arm != BASE and arm.label in by_arm.index
+            if arm != BASE and arm.label in by_arm
         ]
     )
 
@@ -117,17 +118,17 @@ def _times(most: float | None) -> str:
 
 def within_limits(found: Owned, arms: pd.DataFrame) -> Outcome:
     """Whether no arm without a split gained more than its limit. `arms`: as for `limits`."""
-    by_arm = arms.set_index("arm")
+    by_arm = {str(row["arm"]): row for row in records(arms)}
     known = [
-        (arm.label, most, float(by_arm.loc[arm.label, "ratio_to_base"]))
+        (arm.label, most, float(by_arm[arm.label]["ratio_to_base"]))
         for arm in ARMS
-        if arm != BASE and arm.label in by_arm.index and by_arm.loc[arm.label, "n_pairs"] >= MIN_PAIRS
+        if arm != BASE and arm.label in by_arm and by_arm[arm.label]["n_pairs"] >= MIN_PAIRS
         for most in [found.at_most(arm)]
         if most is not None
     ]
     if not known:
         return Outcome(None, f"no arm without a split has {MIN_PAIRS} requests in common with base")
     name, most, gain = max(known, key=lambda each: each[2] / each[1])
-    n = int(by_arm.loc[name, "n_pairs"])
+    n = int(by_arm[name]["n_pairs"])
     way = "passed its limit by most" if gain > most else "came nearest to its limit"
     return Outcome(gain <= most, f"{name} {way}: {times(gain)} of at most {_times(most)} (n = {n} pairs)")

@@ -63,7 +63,8 @@ def row_of(costs: pd.DataFrame, arm: str) -> Row:
     rows: list[Any] = costs[(costs["arm"] == arm) & (costs["cache"] == "cold")].to_dict("records")
     if not rows:
         raise BadInput("arm", arm, ", ".join(dict.fromkeys(costs["arm"])) or "no arm: nothing was measured")
-    return rows[0]
+    found: Row = rows[0]
+    return found
 
 
 def arithmetic(row: Row) -> pd.DataFrame:

@@ -58,7 +58,7 @@ def _sums(steps: pd.DataFrame, arm: Arm) -> pd.DataFrame:
     if set(kept["arm"].unique()) != set(needed):
         return pd.DataFrame()
     summed = e2e(kept).groupby([kept["task"], kept["arm"]]).agg(["sum", "size"]).unstack("arm")
-    return summed["sum"].assign(n=summed["size"][BASE.label])
+    return pd.DataFrame(summed["sum"]).assign(n=summed["size"][BASE.label])
 
 
 def _row(arm: Arm, sums: pd.DataFrame) -> dict[str, Any] | None:
