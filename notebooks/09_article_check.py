@@ -187,7 +187,7 @@ print("\n".join(said))
 
 # %%
 found = article.evidence(answers, runs)
-found.seen.drop(columns="run").round(2)
+article.shown(found.seen)
 
 # %% [markdown]
 # A gain has the unit `x`: seconds without the layer over seconds with it, so above 1 is better; `low` and `high` are

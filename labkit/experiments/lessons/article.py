@@ -25,7 +25,7 @@ from labkit.experiments.lessons.article_judged import (
 from labkit.experiments.lessons.article_lines import DEFAULT, LINES, SEQS, Line, lines_of
 from labkit.experiments.lessons.article_numbers import judged_number
 from labkit.experiments.lessons.article_seen import draft_room, prefill_seqs, seen
-from labkit.experiments.lessons.article_words import claimed, in_words
+from labkit.experiments.lessons.article_words import claimed, in_words, one_line
 from labkit.experiments.report.english import records
 from labkit.experiments.report.material import Material
 from labkit.plots.labels import term_label
@@ -144,9 +144,9 @@ def lines_table(answers: Answers, *claims: str) -> pd.DataFrame:
     """The article's lines and today's, each with the engine's answer; of these claims alone, or of all."""
     rows = [
         {
-            "the article": line.written.text,
+            "the article": one_line(line.written.text),
             "the engine": in_words(answers.of(line.written.id)),
-            "today": line.today.text if line.today else "nothing to set",
+            "today": one_line(line.today.text) if line.today else "nothing to set",
             "the engine, too": in_words(answers.of(line.today.id)) if line.today else DASH,
         }
         for line in LINES
@@ -159,3 +159,9 @@ def arm_gains_of(run: Run) -> pd.DataFrame:
     """What each arm of a run gained over base; columns of ArmGainRow. Empty where arms cannot be paired."""
     head = Material(run).headline
     return typed_frame(ArmGainRow, []) if head is None else head.arm_gains
+
+
+def shown(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of `Evidence.seen` as a reader wants them: two digits, and a dash where there is no interval."""
+    kept = rows.drop(columns=["run", "agents"]).round(2).astype("object")
+    return kept.where(kept.notna(), DASH)

@@ -34,11 +34,8 @@ _DRAFTER = {"method": "draft_model", "model": DRAFT, "num_speculative_tokens": 4
 _SPEC = "--spec-method draft_model --spec-tokens 4 --spec-model"
 _ROUTER = "--vllm-pd-disaggregation --kv-connector moriio --vllm-discovery-address 127.0.0.1:36367"
 _YAML = """\
-mori_io:
-  kv_cache_dtype: fp8
-  retry_count: 3
-proxy:
-  port: 8300
+mori_io: {kv_cache_dtype: fp8, retry_count: 3}
+proxy: {port: 8300}
 """
 _YAML_TODAY = f"""\
 kv-cache-dtype: fp8

@@ -21,7 +21,7 @@ from labkit.experiments.report.english import listed
 HAS_THE_LAYER = ("prefix cache in GPU memory alone", "1 prefill + 1 decode without a shared store")
 """Baselines that have the layer already: such a claim compares two ways of having it, and no run here does."""
 WITHOUT_NUMBER: Mapping[str, Mapping[str, str]] = {"moriio-ttft-worse": {"ttft_s": "worse", "itl_p99_s": "better"}}
-"""Claims that name a direction and no size: what each metric is said to become."""
+"""Claims that name a direction and no size: what each metric is said to become, all of them under load."""
 _LAYERS = {"prefix_caching": "prefix caching", "pd_split": "the split", "speculation": "speculation"}
 _DECIDED = ("better", "worse", "same")
 
@@ -64,7 +64,7 @@ def _level(claim: Mapping[str, Any], rows: pd.DataFrame) -> Judged:
 
 def _directions(said: Mapping[str, str], layer: str, seen: pd.DataFrame) -> Judged:
     """Agrees only when every direction is seen; one that is contradicted is enough to differ."""
-    rows = {metric: rows_of(seen, layer, metric, "x") for metric in said}
+    rows = {metric: _in_company(rows_of(seen, layer, metric, "x")) for metric in said}
     found = {metric: [one for one in of["verdict"] if one in _DECIDED] for metric, of in rows.items()}
     here = "; ".join(f"{metric_words(metric)} {gains(of)}" for metric, of in rows.items() if len(of)) or DASH
     if against := [metric for metric, side in said.items() if found[metric] and side not in found[metric]]:
@@ -79,3 +79,9 @@ def _found(metric: str, rows: pd.DataFrame) -> str:
     """`ITL p99 is worse: 0.70x (0.55 to 0.89, n 30, pd)`."""
     decided = rows[rows["verdict"].isin(_DECIDED)]
     return f"{metric_words(metric)} is {listed(dict.fromkeys(decided['verdict']))}: {gains(decided)}"
+
+
+def _in_company(rows: pd.DataFrame) -> pd.DataFrame:
+    """Those of several agents at once, where there are any: one alone has nobody who could stall its stream."""
+    several = rows[rows["agents"] > 1]
+    return several if len(several) else rows

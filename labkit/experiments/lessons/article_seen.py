@@ -22,6 +22,7 @@ from labkit.analysis.interference import interference
 from labkit.analysis.tables import typed_frame
 from labkit.core.arms import ARMS, LAYERS, Arm
 from labkit.core.columns import column
+from labkit.core.conditions import agents_of
 from labkit.core.records import Record
 from labkit.experiments.compared import compared
 from labkit.experiments.lessons.article_judged import DraftRoom
@@ -52,6 +53,7 @@ class SeenRow(Record):
     unit: str = column("string", "", "`x`: a gain; %, tokens: a level")
     low: float | None = column("float64", "see unit", "95 % interval, low end", nullable=True)
     high: float | None = column("float64", "see unit", "95 % interval, high end", nullable=True)
+    agents: int = column("int64", "", "agents at work at once", default=1)
     n: int = column("int64", "", "requests that it rests on")
     verdict: str = column("string", "", "what can be said of a gain; empty of a level")
     run: str = column("string", "", "id of the run")
@@ -90,7 +92,7 @@ def _rates(material: Material) -> Iterator[dict[str, Any]]:
         if again and arm in CACHED and use.hit_rate is not None and "method=" not in str(condition):
             where = ", ".join(filter(None, (str(arm), str(condition))))
             told = {"layer": CACHED[str(arm)], "metric": "hit_rate", "where": where, "unit": "%"}
-            yield told | {"value": 100 * use.hit_rate, "n": use.n}
+            yield told | {"value": 100 * use.hit_rate, "n": use.n, "agents": agents_of(str(condition)) or 1}
 
 
 def _lengths(material: Material) -> Iterator[dict[str, Any]]:
@@ -130,8 +132,9 @@ def _under_load(material: Material) -> Iterator[dict[str, Any]]:
         for agents in sorted({agents for label, agents in rows if label == arm.label}):
             without, split = rows.get((replace(arm, pd_split=False).label, agents)), rows[arm.label, agents]
             for metric, names in _UNDER_LOAD.items() if without is not None else ():
-                told = {"layer": "pd_split", "metric": metric, "unit": "x", "n": split["n_sent"] - split["n_failed"]}
-                yield told | {"where": f"{arm}, {counted(agents, 'agent')}"} | _ratio(without or {}, split, names)
+                told = {"layer": "pd_split", "metric": metric, "unit": "x", "agents": agents}
+                told |= {"where": f"{arm}, {counted(agents, 'agent')}", "n": split["n_sent"] - split["n_failed"]}
+                yield told | _ratio(without or {}, split, names)
 
 
 def _ratio(without: dict[str, Any], split: dict[str, Any], names: tuple[str, str, str]) -> dict[str, Any]:

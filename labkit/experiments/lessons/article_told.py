@@ -8,7 +8,7 @@ from labkit.engines.accepts import Answer, Answers
 from labkit.experiments.lessons.article import Evidence, judged_line
 from labkit.experiments.lessons.article_judged import AGREES, UNASKED, UNSEEN, VERDICTS
 from labkit.experiments.lessons.article_lines import DEFAULT, LINES, MISSPELT, Line
-from labkit.experiments.lessons.article_words import first_line, ignored_words
+from labkit.experiments.lessons.article_words import first_line, ignored_words, one_line
 from labkit.experiments.lessons.outcome import Outcome
 from labkit.experiments.report.english import counted, listed, records
 
@@ -80,12 +80,7 @@ def to_change(found: Evidence) -> str:
 
 
 def _change(line: Line, found: Evidence) -> str:
-    before = f"- {_shown(line.written.text)}: {judged_line(line, found).because}."
+    before = f"- `{one_line(line.written.text)}`: {judged_line(line, found).because}."
     if line.today is None:
         return f"{before} **Leave it out**: there is nothing to set."
-    return f"{before} **Write** {_shown(line.today.text)} ({found.answers.of(line.today.id).status})."
-
-
-def _shown(text: str) -> str:
-    """Code on one line of Markdown."""
-    return "`" + "; ".join(line.strip() for line in text.splitlines()) + "`"
+    return f"{before} **Write** `{one_line(line.today.text)}` ({found.answers.of(line.today.id).status})."

@@ -49,6 +49,11 @@ def ignored_words(answer: Answer) -> str:
     return f"none of {answer.compared} settings changes with it, and {warned}"
 
 
+def one_line(code: str) -> str:
+    """Lines of code as one, for a cell."""
+    return "; ".join(line.strip() for line in code.splitlines())
+
+
 def first_line(said: str, most: int = _MOST) -> str:
     """The engine's words on one line, cut to what fits in a cell."""
     line = " ".join(said.split())

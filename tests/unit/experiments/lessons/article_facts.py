@@ -43,7 +43,7 @@ def seen(*rows: dict[str, Any]) -> pd.DataFrame:
     """Rows of runs; what is not said is a TTFT gain of prefix caching that is better."""
     usual = {
         "layer": "prefix_caching", "metric": "ttft_s", "where": "prefix", "value": 3.0, "unit": "x", "low": 2.5,
-        "high": 3.5, "n": 30, "verdict": "better", "run": "r",
+        "high": 3.5, "n": 30, "agents": 1, "verdict": "better", "run": "r",
     }  # fmt: skip
     return typed_frame(SeenRow, [SeenRow(**{**usual, **row}) for row in rows])
 

@@ -148,3 +148,16 @@ def test_answers_are_live_or_stored() -> None:
 
     with pytest.raises(BadInput, match=r"ENGINE.*live or stored"):
         article_answers("fake")
+
+
+def test_rows_are_shown_with_a_dash_where_there_is_no_interval() -> None:
+    assert article.shown(RATES).iloc[0].to_dict() == {
+        "layer": "prefix_caching", "metric": "hit_rate", "where": "prefix", "value": 76.0, "unit": "%", "low": "–",
+        "high": "–", "n": 30, "verdict": "",
+    }  # fmt: skip
+
+
+def test_a_config_file_stands_on_one_line() -> None:
+    row = article.lines_table(answers(), "article-moriio-yaml").iloc[0]
+    assert row["the article"] == "mori_io: {kv_cache_dtype: fp8, retry_count: 3}; proxy: {port: 8300}"
+    assert "\n" not in row["today"]

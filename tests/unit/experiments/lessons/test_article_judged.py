@@ -136,7 +136,7 @@ def test_a_level_agrees_where_the_ranges_meet(value: float, low: float, high: fl
 
 
 def split(ttft: str, itl: str) -> tuple[dict, dict]:
-    row = {"layer": "pd_split", "where": "prefix+pd, 4 agents"}
+    row = {"layer": "pd_split", "where": "prefix+pd, 4 agents", "agents": 4}
     return {**row, "verdict": ttft, "value": 0.4}, {**row, "metric": "itl_p99_s", "verdict": itl, "value": 2.0}
 
 
@@ -152,6 +152,14 @@ def split(ttft: str, itl: str) -> tuple[dict, dict]:
 def test_a_claim_of_directions_needs_each_of_them(ttft: str, itl: str, expected: str) -> None:
     said = claim(id="moriio-ttft-worse", layer="pd_split", value=None)
     assert judged_number(said, seen(*split(ttft, itl))).verdict == expected
+
+
+def test_a_direction_under_load_is_not_contradicted_by_one_agent_alone() -> None:
+    said = claim(id="moriio-ttft-worse", layer="pd_split", value=None)
+    alone = {"layer": "pd_split", "metric": "itl_p99_s", "where": "pd", "verdict": "worse", "value": 0.7}
+    assert judged_number(said, seen(*split("worse", "better"), alone)).verdict == "agrees"
+    contradicted = judged_number(said, seen(split("worse", "better")[0], alone))
+    assert contradicted.because == "here ITL p99 is worse: 0.70x (2.50 to 3.50, n 30, pd)"
 
 
 def test_a_direction_that_no_run_speaks_about_is_named() -> None:

@@ -82,6 +82,7 @@ def test_load_tells_the_split_from_the_same_arm_without_it(store: Path) -> None:
     first = row(table, metric="ttft_s", layer="pd_split")
     assert (first["value"], first["verdict"]) == (pytest.approx(0.25), "worse")
     assert (first["where"], first["n"]) == ("prefix+pd, 6 agents", 12)
+    assert first["agents"] == 6
     gap = row(table, metric="itl_p99_s", layer="pd_split")
     assert gap["value"] == pytest.approx(1.0)
     assert gap["verdict"] == "too few to tell"
