@@ -31,8 +31,6 @@ STEPS = 6
 ARM = "prefix+spec"  # beside it the same arm without speculation
 ENGINE = "live"  # "stored": open RUN, measure nothing
 RUN = "20261130T195042Z-speculation-eedab7"
-DEPTH = "stored"  # "live": 28 turns more, about a minute a drafter
-RUN_DEPTH = "RUN_ID_DEPTH"
 
 # %%
 import pandas as pd
@@ -112,8 +110,8 @@ rates, rounds = drafter_table(steps), round_table(steps)
 print(drafting.refusals(events))
 
 # %% [markdown]
-# `suffix` is optional: `make suffix` builds it. Where it is not built, the engine says so in its own words, in the line
-# above or in that of the longer run below, and the others are measured all the same.
+# `suffix` is optional: `make suffix` builds it. Where it is asked for and not built, the line above says so in the
+# engine's own words, and the others are measured all the same. The stored run did not ask for it.
 #
 # ## How many tokens does a round yield?
 #
@@ -243,19 +241,14 @@ Markdown("\n\n".join(told("one chance holds for every position", *each) for each
 #
 # ## Does it get better as the conversation grows?
 #
-# **Prediction:** yes for n-gram: the longer the text, the more there is to copy from. A few steps cannot show that, so
-# this is a longer run of its own, with 28 turns of one recording.
+# **Prediction:** yes for n-gram: the longer the text, the more there is to copy from. These are the first turns alone;
+# `labkit run speculation --recordings night-shifts` goes on to turn 33.
 
 # %%
-deep = measured("speculation", {**question, "recordings": ["night-shifts"], "steps": 28}, DEPTH, RUN_DEPTH)
-print(drafting.refusals(deep.events()))
+drafters_figure(drafters_info(rates, "rate", "turn"))
 
 # %%
-later = drafter_table(deep.steps())
-drafters_figure(drafters_info(later, "rate", "turn"))
-
-# %%
-said = [drafted.later_is_better(later, name) for name in drafting.COPIERS if name in set(later["method"])]
+said = [drafted.later_is_better(rates, name) for name in drafting.COPIERS if name in set(rates["method"])]
 Markdown("\n\n".join(told("more is accepted in late turns than in early ones", *each) for each in said))
 
 # %% [markdown]
@@ -267,14 +260,14 @@ Markdown("\n\n".join(told("more is accepted in late turns than in early ones", *
 # **Prediction:** all texts are the same.
 
 # %%
-texts = pd.concat([same_text.unchanged(each.steps()).assign(run=each.id) for each in (run, deep)])
+texts = same_text.unchanged(steps).assign(run=run.id)
 draft_tables.texts(texts)
 
 # %%
 Markdown(told("every text is the same", *same_text.all_the_same(texts)))
 
 # %%
-pd.concat([same_text.partings(each.replies()) for each in (run, deep)])
+same_text.partings(run.replies())
 
 # %% [markdown]
 # An empty table: no text parts. "Same" has a limit. A pass over five tokens adds its sums in another order than a pass

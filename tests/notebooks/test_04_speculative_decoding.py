@@ -1,4 +1,4 @@
-"""Speculative decoding on the real engine: one drafter, five steps, and every sentence that the notebook must say."""
+"""Speculative decoding on the real engine: one drafter, five steps, and the sentences that the notebook must say."""
 
 from __future__ import annotations
 
@@ -33,5 +33,5 @@ def test_on_the_real_engine(real):
     (same,) = [text for text in sentences if "texts unchanged" in text]
     alike = re.search(r"^\*\*As predicted:\*\* ngram left (\d+) of (\d+) texts unchanged", same)
     assert alike is not None
-    assert int(alike[1]) == int(alike[2]) >= 5  # those of the stored run are among them
+    assert (alike[1], alike[2]) == ("5", "5")
     assert "RedHatAI/Qwen3-235B-A22B-Instruct-2507-speculator.eagle3" in said
