@@ -50,6 +50,8 @@ from labkit.experiments.lessons import amdahl, confirming, edges, fewer, order, 
 from labkit.experiments.lessons.expected import as_expected
 from labkit.experiments.lessons.measured import measured
 from labkit.experiments.lessons.told import told
+
+# %%
 from labkit.plots.arms_overview import arms_overview_figure, arms_overview_info
 from labkit.plots.forest import forest_figure, forest_info
 from labkit.plots.interactions import interactions_figure, interactions_info

@@ -47,6 +47,8 @@ from labkit.experiments.dashboard.opened import Opened
 from labkit.experiments.lessons import assumptions, company, confirming, cost, spent
 from labkit.experiments.lessons.measured import measured
 from labkit.experiments.lessons.told import told
+
+# %%
 from labkit.plots.cost import cost_figure
 from labkit.plots.per_million import per_million_figure
 from labkit.plots.tornado import tornado_figure, tornado_info
