@@ -47,7 +47,7 @@ def write(text: Path, page: Page) -> None:
     code = [pair for pair in zip(notebook.cells, done.cells, strict=True) if pair[0].cell_type == "code"]
     for count, (cell, ran) in enumerate(code, 1):
         cell.execution_count = count
-        cell.outputs = [with_picture(output, page) for output in ran.outputs]
+        cell.outputs = [with_picture(output, page) for output in joined(ran.outputs)]
         for output in cell.outputs:
             if output.output_type == "execute_result":
                 output.execution_count = count
@@ -66,6 +66,18 @@ def executed(notebook: NotebookNode, stem: str) -> NotebookNode:
         )  # fmt: skip
     done.cells = [cell for cell in done.cells if "injected-parameters" not in cell.metadata.get("tags", [])]
     return done
+
+
+def joined(outputs: list[NotebookNode]) -> list[NotebookNode]:
+    """What was printed in a row as one: a kernel hands it on in pieces that are others each time."""
+    kept: list[NotebookNode] = []
+    for output in outputs:
+        last = kept[-1] if kept else None
+        if last and output.output_type == last.output_type == "stream" and output.name == last.name:
+            last.text += output.text
+        else:
+            kept.append(output)
+    return kept
 
 
 def with_picture(output: NotebookNode, page: Page) -> NotebookNode:
