@@ -20,7 +20,7 @@ from labkit.engines.fleet import Fleet
 from labkit.engines.process import group
 from labkit.experiments import jobs
 from labkit.experiments.lessons.measured import ENGINES, over_itself, where
-from labkit.experiments.lessons.outcome import Outcome
+from labkit.experiments.lessons.outcome import Outcome, unmeasured
 from labkit.experiments.report.english import counted
 from labkit.store.runs import Run, RunStore
 
@@ -49,13 +49,18 @@ def broken_run(
     return now.run
 
 
-def broken(question: Mapping[str, Any], engine: str, stored: str, say: Callable[[str], None] = print) -> Run:
+def broken(question: Mapping[str, Any], engine: str, stored: str, say: Callable[[str], None] = print) -> Run | None:
     """As `measured` does: `live` breaks an engine now, `stored` opens a run in which one was broken.
+
+    None, and a sentence, where none is named.
 
     Raises BadInput for another `engine`, and what `broken_run` and `RunStore.open` raise.
     """
     if engine not in ENGINES:
         raise BadInput("ENGINE", engine, " or ".join(ENGINES))
+    if engine == "stored" and not stored:
+        say('No engine was broken: BREAK = True and ENGINE = "live" start one, and kill a side of it.')
+        return None
     run = broken_run(question, say=over_itself(say)) if engine == "live" else RunStore().open(stored)
     say(where(run, engine))
     return run
@@ -116,7 +121,9 @@ def what_broke(run: Run) -> Broke:
     )
 
 
-def survives(run: Run) -> Outcome:
+def survives(run: Run | None) -> Outcome:
     """Whether the request in flight came to its end although its prefill side was gone."""
+    if run is None:
+        return unmeasured("no engine was broken")
     broke = what_broke(run)
     return Outcome(not broke.n_failed, broke.in_words())

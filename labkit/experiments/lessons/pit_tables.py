@@ -107,8 +107,10 @@ def drafts(table: pd.DataFrame) -> pd.DataFrame:
     return _told(table, _DRAFTS)
 
 
-def steps_of(run: Run) -> pd.DataFrame:
-    """What became of each step of a run: its turn, how long it took, and what it failed with."""
+def steps_of(run: Run | None) -> pd.DataFrame:
+    """What became of each step of a run: its turn, how long it took, and what it failed with. Empty without a run."""
+    if run is None:
+        return pd.DataFrame(columns=["turn", "kind", "time", "failed with"])
     kept = measured(run.steps())
     return pd.DataFrame(
         {

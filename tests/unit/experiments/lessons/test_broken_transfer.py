@@ -98,3 +98,12 @@ def test_claimed_settings_stand_beside_what_is_true_today():
     assert (table["source"] == "seed article").all()
     assert table["claimed"].str.contains("rdma_timeout_ms").any()
     assert table["today"].str.contains("recv_abort_timeout 120").any()
+
+
+def test_without_a_run_nothing_is_told_and_it_says_how_to_make_one():
+    said: list[str] = []
+    assert broken({}, "stored", "", said.append) is None
+    assert "BREAK = True" in said[0]
+    assert survives(None) == (None, "no engine was broken")
+    assert list(pit_tables.steps_of(None).columns) == ["turn", "kind", "time", "failed with"]
+    assert not len(pit_tables.steps_of(None))
