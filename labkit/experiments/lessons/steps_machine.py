@@ -26,7 +26,8 @@ def memory_follows_the_context(run: Run) -> Outcome:
         return unmeasured("base has no whole passes of two counts")
     first, last = base[0], base[-1]
     work, memory = (last[name] / first[name] for name in ("prompt_computed", "peak_context"))
-    gauges = {row["arm"]: row["kv_usage_peak"] for row in rows if row["steps"] == last["steps"]}
+    ends = [row for row in rows if row["steps"] == last["steps"]]
+    gauges = {row["arm"]: row["kv_usage_peak"] for row in ends}
     size = "" if missing(last["kv_bytes"]) else f", {mib(last['kv_bytes'])} of KV cache"
     said = (
         f"from {counted(first['steps'], 'step')} to {last['steps']} base computed {times(work)} as many tokens, "
@@ -34,7 +35,8 @@ def memory_follows_the_context(run: Run) -> Outcome:
         f"(n = {counted(last['n_passes'], 'pass', 'passes')} each)"
     )
     alike = _alike(gauges)
-    return Outcome(None if alike is None or last["steps"] < FEW else alike and memory < work, said)
+    few = last["steps"] < FEW or min(map(_readings, ends)) < FEW
+    return Outcome(None if alike is None or few else alike and memory < work, said)
 
 
 def busy_whatever_it_does(run: Run) -> Outcome:
@@ -49,11 +51,13 @@ def busy_whatever_it_does(run: Run) -> Outcome:
         f"at {counted(base['steps'], 'step')} the processor was {busy}, while base computed {times(less)} as "
         f"many prompt tokens (n = {_readings(base)} and {_readings(prefix)} readings)"
     )
-    return Outcome(all(row["cpu_busy"] >= FULL for row in pair), said)
+    few = min(_readings(base), _readings(prefix)) < FEW
+    return Outcome(None if few else all(row["cpu_busy"] >= FULL for row in pair), said)
 
 
 def _readings(row: Row) -> int:
-    return int(row["n_readings"])
+    """Rounds of the sampler within the passes; the processor and the gauge are read in the same ones."""
+    return 0 if missing(row["n_readings"]) else int(row["n_readings"])
 
 
 def _alike(gauges: Mapping[str, Any]) -> bool | None:

@@ -216,6 +216,14 @@ def test_memory_follows_the_longest_context_and_a_full_processor_tells_nothing(r
     )
 
 
+def test_a_handful_of_readings_tells_nothing(tmp_path: Path):
+    short = a_run(tmp_path, counts=(1, 5))
+    assert steps_machine.memory_follows_the_context(short).holds is None
+    busy = steps_machine.busy_whatever_it_does(short)
+    assert busy.holds is None
+    assert "(n = 4 and 2 readings)" in busy.saw
+
+
 def test_what_was_not_sampled_is_too_few_to_tell(tmp_path: Path):
     bare = a_run(tmp_path, sampled=False)
     memory = steps_machine.memory_follows_the_context(bare)
