@@ -107,6 +107,7 @@ run = measured("speculation", question, ENGINE, RUN)
 steps, events = run.steps(), run.events()
 promised = drafting.promises(load_profile(run.info.asked["profile"]))
 rates, rounds = drafter_table(steps), round_table(steps)
+promised = promised[promised["method"].isin(rates["method"])]
 print(drafting.refusals(events))
 
 # %% [markdown]

@@ -43,17 +43,17 @@ def promised(promises: pd.DataFrame) -> pd.DataFrame:
 def accepted(drafters: pd.DataFrame) -> pd.DataFrame:
     """`drafter_table`, on all steps."""
     rows = drafters[drafters["by"] == "all"]
-    spans = [_span(low, high) for low, high in zip(rows["rate_low"], rows["rate_high"], strict=True)]
     columns: Written = {
         "method": ("drafter", str), "n": ("steps", whole), "n_tasks": ("tasks", whole), "drafts": ("rounds", whole),
         "drafted": ("tokens drafted", whole), "accepted": ("accepted", whole), "rate": ("rate", percent),
         "span": ("95 % interval", str), "length": ("tokens a round (tau)", plain),
     }  # fmt: skip
-    return written(rows.assign(span=spans), columns)
+    return written(rows.assign(span=_spans(rows)), columns)
 
 
-def _span(low: Any, high: Any) -> str:
-    return DASH if missing(low) else f"{percent(low)} to {percent(high)}"
+def _spans(rows: pd.DataFrame) -> list[str]:
+    ends = zip(rows["rate_low"], rows["rate_high"], strict=True)
+    return [DASH if missing(low) else f"{percent(low)} to {percent(min(high, 1.0))}" for low, high in ends]
 
 
 def seconds_of_rounds(rounds: pd.DataFrame) -> pd.DataFrame:
@@ -81,9 +81,10 @@ def by_form(forms: pd.DataFrame) -> pd.DataFrame:
     """`drafted.forms`: tool calls beside free text."""
     columns: Written = {
         "method": ("drafter", str), "says": ("reply", str), "n": ("steps", whole), "drafted": ("tokens drafted", whole),
-        "a_round": ("drafted a round", plain), "rate": ("rate", percent), "length": ("a round yields", plain),
+        "a_round": ("drafted a round", plain), "rate": ("rate", percent), "span": ("95 % interval", str),
+        "length": ("a round yields", plain),
     }  # fmt: skip
-    return written(forms, columns)
+    return written(forms.assign(span=_spans(forms)), columns)
 
 
 def by_position(positions: pd.DataFrame) -> pd.DataFrame:

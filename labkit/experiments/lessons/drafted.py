@@ -11,8 +11,8 @@ from labkit.analysis.acceptance import acceptance
 from labkit.analysis.draft_promise import expected_length, given_before
 from labkit.analysis.drafters import by_method
 from labkit.analysis.format import missing, percent, plain, seconds, times
-from labkit.analysis.ratios import MIN_STEPS
-from labkit.analysis.tables import is_finished, measured
+from labkit.analysis.ratios import ratio_of_sums
+from labkit.analysis.tables import is_finished, measured, numbers
 from labkit.experiments.lessons.outcome import Outcome
 from labkit.experiments.report.english import counted, listed, records
 
@@ -20,7 +20,7 @@ TOLERANCE = 0.1
 """Rounds that last so much longer or shorter than promised, as a share, still keep the promise."""
 NEAR = 0.05
 """Shares this close to each other are not told apart."""
-_FORMS = ["method", "says", "n", "drafted", "a_round", "rate", "length"]
+_FORMS = ["method", "says", "n", "drafted", "a_round", "rate", "rate_low", "rate_high", "length"]
 
 
 def guessed(drafters: pd.DataFrame, better: str = "draft_model", other: str = "ngram") -> Outcome:
@@ -33,8 +33,17 @@ def guessed(drafters: pd.DataFrame, better: str = "draft_model", other: str = "n
     )
     if better not in rows or other not in rows:
         return Outcome(None, saw or "nothing was drafted")
-    few = rows[better]["too_few"] or rows[other]["too_few"]
-    return Outcome(None if few else rows[better]["rate"] > rows[other]["rate"], saw)
+    return Outcome(_larger(rows[better], rows[other]), saw)
+
+
+def _larger(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool | None:
+    """Whether one rate is larger, by intervals that do not touch; False, too, where all of both lies within NEAR."""
+    ends = [row[name] for row in (one, other) for name in ("rate_low", "rate_high")]
+    if any(missing(end) for end in ends):
+        return None
+    if one["rate_low"] > other["rate_high"]:
+        return True
+    return False if max(ends) - min(ends) <= NEAR or one["rate_high"] < other["rate_low"] else None
 
 
 def rounds_last(rounds: pd.DataFrame, promises: pd.DataFrame) -> Outcome:
@@ -78,9 +87,9 @@ def _pace(gain: float) -> str:
 
 
 def forms(steps: pd.DataFrame) -> pd.DataFrame:
-    """Acceptance of replies that call a tool, and of the others: method, says, n, drafted, a_round, rate, length.
+    """Acceptance of replies that call a tool, and of the others, with the rate's 95 % interval; columns as _FORMS.
 
-    `a_round`: tokens proposed in a round.
+    `a_round`: tokens proposed in a round; `length`: tokens that it yields.
     """
     kept = measured(steps)
     kept = kept[is_finished(kept) & (kept["mode"] != "pinned")]
@@ -91,7 +100,10 @@ def forms(steps: pd.DataFrame) -> pd.DataFrame:
             of = acceptance(some)
             if of.n:
                 a_round = of.drafted / of.drafts if of.drafted is not None and of.drafts else None
-                rows.append((method, says, of.n, of.drafted, a_round, of.rate, of.length))
+                span = ratio_of_sums(
+                    numbers(some, "accepted_tokens"), numbers(some, "drafted_tokens"), some["task"].tolist()
+                )
+                rows.append((method, says, of.n, of.drafted, a_round, of.rate, span.low, span.high, of.length))
     return pd.DataFrame(rows, columns=_FORMS)
 
 
@@ -103,9 +115,9 @@ def calls_guess_better(table: pd.DataFrame, method: str) -> Outcome:
         f"(n = {counted(row['n'], 'step')})"
         for says, row in rows.items()
     )
-    if len(rows) < 2 or any(row["n"] < MIN_STEPS for row in rows.values()):
+    if len(rows) < 2:
         return Outcome(None, saw or f"{method} drafted nothing")
-    return Outcome(rows["tool call"]["rate"] > rows["free text"]["rate"] + NEAR, saw)
+    return Outcome(_larger(rows["tool call"], rows["free text"]), saw)
 
 
 def one_chance(positions: pd.DataFrame, drafters: pd.DataFrame, method: str) -> Outcome:
@@ -130,15 +142,15 @@ def later_is_better(drafters: pd.DataFrame, method: str) -> Outcome:
     """Whether more is accepted in the last group of turns than in the first; from `drafter_table`."""
     rows = records(drafters[(drafters["by"] == "turn") & (drafters["method"] == method) & drafters["rate"].notna()])
     saw = listed(_turns(row) for row in rows)
-    if len(rows) < 2 or rows[0]["too_few"] or rows[-1]["too_few"]:
+    if len(rows) < 2:
         return Outcome(None, saw or f"{method} drafted nothing")
-    return Outcome(rows[-1]["rate"] > rows[0]["rate"] + NEAR, saw)
+    return Outcome(_larger(rows[-1], rows[0]), saw)
 
 
 def _turns(row: Mapping[str, Any]) -> str:
     return (
-        f"{row['method']} had {percent(row['rate'])} accepted in turns {row['group']}, {plain(row['length'])} tokens a "
-        f"round (n = {counted(row['n'], 'step')})"
+        f"{row['method']} had {percent(row['rate'])} accepted in turns {row['group']}{_between(row)}, "
+        f"{plain(row['length'])} tokens a round (n = {counted(row['n'], 'step')})"
     )
 
 
@@ -153,3 +165,8 @@ def first_token_stays(rounds: pd.DataFrame) -> Outcome:
     if not rows or any(row["too_few"] for row in rows):
         return Outcome(None, saw or "no first token could be timed")
     return Outcome(all(abs(row["first_gain"] - 1) <= TOLERANCE for row in rows), saw)
+
+
+def _between(row: Mapping[str, Any]) -> str:
+    """` [51 %, 64 %]`: the rate's interval, where there is one."""
+    return "" if missing(row["rate_low"]) else f" [{percent(row['rate_low'])}, {percent(row['rate_high'])}]"

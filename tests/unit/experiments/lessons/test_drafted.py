@@ -110,10 +110,20 @@ def test_late_turns_are_held_against_early_ones():
     rows = [with_drafts(turn, "ngram", 4 if turn < 6 else 16, 1.0) for turn in range(1, 11)]
     held, saw = drafted.later_is_better(drafter_table(frame_of(rows)), "ngram")
     assert held is True
-    assert "ngram had 20 % accepted in turns 1-5, 1.80 tokens a round (n = 5 steps)" in saw
+    assert "ngram had 20 % accepted in turns 1-5 [20 %, 20 %], 1.80 tokens a round (n = 5 steps)" in saw
     flat = [with_drafts(turn, "ngram", 8, 1.0) for turn in range(1, 11)]
     assert drafted.later_is_better(drafter_table(frame_of(flat)), "ngram").holds is False
     assert drafted.later_is_better(drafter_table(frame_of(flat[:9])), "ngram").holds is None
+
+
+def test_rates_whose_intervals_touch_are_not_told_apart():
+    table = pd.DataFrame(
+        {"method": "ngram", "by": "turn", "group": ["1-5", "6-20"], "n": 15, "rate": [0.58, 0.67],
+         "rate_low": [0.51, 0.18], "rate_high": [0.64, 1.0], "length": [3.1, 3.5]}
+    )  # fmt: skip
+    assert drafted.later_is_better(table, "ngram").holds is None
+    assert drafted.later_is_better(table.assign(rate_low=[0.51, 0.65]), "ngram").holds is True
+    assert drafted.later_is_better(table.assign(rate_high=[0.64, 0.5]), "ngram").holds is False
 
 
 def test_a_later_first_token_is_told_as_the_time_it_took():
