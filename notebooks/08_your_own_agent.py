@@ -27,7 +27,7 @@
 PROFILE = "cpu-smollm2"
 STEPS = 8  # LLM calls that are recorded, and replayed
 ARMS = ["base", "prefix", "prefix+spec"]
-BASE_URL, MODEL = "", ""  # your own engine and the model that it serves
+BASE_URL, MODEL, BLOCK_SIZE = "", "", 16  # your own engine, the model that it serves, tokens of a KV block
 ENGINE = "live"  # "stored": open RUN and RUN_LOG, measure nothing
 RUN = "STORED-RUN"
 RUN_LOG = "STORED-RUN-LOG"
@@ -57,31 +57,21 @@ TASK = copytree(data_dir() / "lessons" / "late-fee", FOLDER / "late-fee", dirs_e
 sorted(str(path.relative_to(TASK)) for path in TASK.rglob("*.*"))
 
 # %% [markdown]
-# `task.toml` says what is wanted, and when to stop.
+# `task.toml` says what is wanted, and when to stop. `workspace/` is what the agent sees, and it works on a copy. This
+# package is wrong in one line: nobody takes the free day off.
 
 # %%
-print((TASK / "task.toml").read_text())
-
-# %% [markdown]
-# `workspace/` is what the agent sees, and it works on a copy. This package is wrong in one line: nobody takes the free
-# day off.
-
-# %%
-print((TASK / "workspace/desk/fees.py").read_text())
+print((TASK / "task.toml").read_text(), (TASK / "workspace/desk/fees.py").read_text(), sep="\n")
 
 # %% [markdown]
 # `workspace/tests/` are the tests that it may run, as often as it likes, and may not change. `check/` is the hidden
 # check. The agent never sees it, so a fee that is written down for two days only does not satisfy it.
-
-# %%
-print((TASK / "check/test_hidden.py").read_text())
-
-# %% [markdown]
+#
 # One more file, if you like: `script.toml`, a solution that you know. A scripted model plays it through the same tools,
 # which proves that the task can be solved, and that the check notices.
 
 # %%
-print((TASK / "script.toml").read_text())
+print((TASK / "check/test_hidden.py").read_text(), (TASK / "script.toml").read_text(), sep="\n")
 
 # %% [markdown]
 # **Prediction:** the script reaches the goal. First the check alone, on the workspace as it comes; then the script,
@@ -234,19 +224,14 @@ checks_shown({"clocked-log": prompts(PROFILE, str(CLOCKED))})
 
 # %% [markdown]
 # The cure is to move the clock into the newest message. The first log has none, and is read. In a terminal: `labkit
-# import-log parcels-log.jsonl --out parcels.jsonl`.
+# import-log parcels-log.jsonl --out parcels.jsonl`. Tool calls and results are kept; what the log does not say stays a
+# dash.
 
 # %%
 parcels = from_chat_log(LOG, name="parcels")
 PARCELS = save(parcels, FOLDER / "parcels.jsonl")
-steps_shown(parcels)
-
-# %% [markdown]
-# Tool calls and results are kept, and so is who decided. What the log does not say stays unknown:
-
-# %%
 print(parcels.header.note)
-parcels.header.decided_by, parcels.header.counted_by, parcels.header.reached
+steps_shown(parcels)
 
 # %% [markdown]
 # ## Third way in: a recording that is there
@@ -339,17 +324,12 @@ from labkit.plots.tokens_per_turn import tokens_per_turn_figure, tokens_per_turn
 tokens_per_turn_figure(tokens_per_turn_info(steps, "prefix"))
 
 # %% [markdown]
-# **Prediction 2:** without the cache the run takes as long as two paces say.
+# **Prediction 2:** two paces give the time of base, and that of prefix. They know nothing of what a step costs besides
+# its tokens, nor that decode slows down as the prompt grows, so they should be off by up to a quarter.
 
 # %%
 display(beside(should, table))
-Markdown(told("two paces give the time of base to within a quarter", *takes_as_long(should, table, "base")))
-
-# %% [markdown]
-# Two paces know nothing of the time that a step costs besides its tokens, nor that decode slows down as the prompt
-# grows. `prefix` shows how much that is where little is left to compute.
-
-# %%
+display(Markdown(told("two paces give the time of base to within a quarter", *takes_as_long(should, table, "base"))))
 Markdown(told("they give the time of prefix to within a quarter, too", *takes_as_long(should, table, "prefix")))
 
 # %% [markdown]
@@ -370,16 +350,14 @@ from labkit.plots.wall_ledger import wall_ledger_figure, wall_ledger_info
 
 wall_ledger_figure(wall_ledger_info(steps))
 
+# %% [markdown]
+# The table of the arms is read from the left: how caching was switched, whether all steps came through, then the
+# times, and last whether the ratio has enough pairs to be believed.
+
 # %%
 from labkit.experiments.lessons.first_look import arms_shown
 
-arms_shown(table)
-
-# %% [markdown]
-# Read it from the left: how caching was switched, whether all steps came through, then the times, and last whether the
-# ratio has enough pairs to be believed.
-
-# %%
+display(arms_shown(table))
 Markdown(told("the layer that should save more seconds does", *pays_most(should, steps, "prefix+spec")))
 
 # %% [markdown]
@@ -409,14 +387,13 @@ tokens_per_turn_figure(tokens_per_turn_info(log_run.steps(), "prefix"))
 
 # %%
 from labkit.experiments.lessons.own_agent import command_at, replayed_at
-from labkit.experiments.lessons.promised import block_size
 
 if BASE_URL:
-    yours = replayed_at(BASE_URL, MODEL, PARCELS, PROFILE, FOLDER / "runs")
+    yours = replayed_at(BASE_URL, MODEL, BLOCK_SIZE, PARCELS, FOLDER / "runs")
     display(arm_table(yours.steps(), yours.chunks())[["arm", "e2e_s", "hit_rate", "hit_ceiling", "n_pairs"]])
 else:
     print("No BASE_URL is given, so nothing is sent. The same in a terminal:")
-    print(command_at("parcels.jsonl", block_size(profile)))
+    print(command_at("parcels.jsonl", BLOCK_SIZE))
 
 # %% [markdown]
 # ## In practice

@@ -63,7 +63,9 @@ def test_on_the_real_engine(real):
 
 async def test_an_engine_of_ones_own_is_sent_the_log(no_engine):
     async with FakeEngine(FakeDials(model="mine", block_size=32)) as engine:
-        done = await _in_a_thread(execute, STEM, no_engine, ENGINE="stored", BASE_URL=engine.base_url, MODEL="mine")
+        done = await _in_a_thread(
+            execute, STEM, no_engine, ENGINE="stored", BASE_URL=engine.base_url, MODEL="mine", BLOCK_SIZE=32
+        )
     assert "No BASE_URL" not in printed(done)
     assert "hit_ceiling" in shown(done, "text/html")[-1]
 

@@ -20,7 +20,6 @@ from labkit.experiments.agent_run import AgentAsked, AgentRun, run_live
 from labkit.experiments.asked import Asked
 from labkit.experiments.fleet_provider import FleetProvider
 from labkit.experiments.lessons.measured import over_itself, where
-from labkit.experiments.lessons.promised import block_size
 from labkit.experiments.runner import run_replay
 from labkit.experiments.serving import StaticProvider
 from labkit.store.runs import Run, RunStore
@@ -65,14 +64,15 @@ def replayed_in(run: Run) -> Recording:
     return found[0]
 
 
-def replayed_at(url: str, model: str, recording: Path, profile: str, runs: Path) -> Run:
+def replayed_at(url: str, model: str, block: int, recording: Path, runs: Path) -> Run:
     """The recording under base and prefix on an engine that runs already: nothing is started, nothing is ended.
 
-    `url`: without `/v1`. It needs prefix caching on, and takes vLLM's `cache_salt`, by which base goes without.
+    `url`: without `/v1`; `block`: tokens of its KV block, for the ceiling. It must have prefix caching on, and take
+    vLLM's `cache_salt`, by which base goes without.
     """
     urls = dict.fromkeys(("base", "prefix"), url)
-    asked = Asked(profile=profile, recording=str(recording), arms=tuple(urls))
-    provider = StaticProvider(urls, model, block_size(load_profile(profile)))
+    asked = Asked(profile="", recording=str(recording), arms=tuple(urls))
+    provider = StaticProvider(urls, model, block)
     return _waited(run_replay("replay", asked, provider, store=RunStore(runs)))
 
 

@@ -241,7 +241,7 @@ async def test_an_engine_that_runs_already_is_sent_the_recording(tmp_path: Path)
 
     path = save(recording(), tmp_path / "tiny.jsonl")
     async with FakeEngine(FakeDials(model="fake", block_size=32)) as engine:
-        run = await asyncio.to_thread(replayed_at, engine.base_url, "fake", path, "cpu-smollm2", tmp_path / "own")
+        run = await asyncio.to_thread(replayed_at, engine.base_url, "fake", 32, path, tmp_path / "own")
     table = arm_table(run.steps(), run.chunks()).set_index("arm")
     assert list(table.index) == ["base", "prefix"]
     assert table.loc["base", "hit_rate"] == 0
