@@ -103,7 +103,7 @@ def told_from(table: pd.DataFrame) -> Outcome:
     every = [row for row in rows if row["repeats"] == most]
     tasks, repeats = counted(int(every[-1]["tasks"]), "task"), counted(most, "repeat")
     if not is_told(every[-1]):
-        return Outcome(None, f"even all {tasks} with {repeats} have no verdict, since {why_untold(every[-1])}")
+        return Outcome(None, f"no verdict comes of {tasks} with {repeats}, since {why_untold(every[-1])}")
     first = next(row for row in every if is_told(row))
     once = next(row for row in rows if row["repeats"] == 1 and row["tasks"] == every[-1]["tasks"])
     alone = "there is one" if is_told(once) else "there is none"

@@ -165,7 +165,7 @@ def test_fewer_tasks_and_repeats_of_the_same_run_tell_less():
 def test_a_small_run_has_no_verdict_to_lose():
     holds, saw = fewer.told_from(fewer.fewer(frame_of(planted(tasks=2, repeats=1)), "prefix"))
     assert holds is None
-    assert saw.startswith("even all 2 tasks with 1 repeat have no verdict, since ")
+    assert saw.startswith("no verdict comes of 2 tasks with 1 repeat, since ")
     assert fewer.told_from(fewer.fewer(frame_of(planted(arms=("base",))), "prefix")).holds is None
 
 
