@@ -14,7 +14,7 @@ SMALL = {"METHODS": ["ngram"], "STEPS": 5}
 def test_on_the_real_engine(real):
     done = execute("04_speculative_decoding", real, **SMALL)
     said, sentences = printed(done), shown(done, MARKDOWN)
-    assert re.search(r"^live run \d{8}T\d{6}Z-speculation-\S+, measured on", said, re.MULTILINE)
+    assert re.search(r"live run \d{8}T\d{6}Z-speculation-\S+, measured on", said)
     assert "Every drafter that was asked for started." in said
 
     titles = [figure["layout"]["title"]["text"] for figure in figures(done)]
