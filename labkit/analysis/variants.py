@@ -29,8 +29,8 @@ class VariantRow(Record):
     computed: int | None = column("int64", "tokens", "of these, not from the prefix cache", nullable=True)
     hit_rate: float | None = column("float64", "", "cached / prompt tokens, 0 to 1", nullable=True)
     hit_ceiling: float | None = column("float64", "", "hit rate of an infinite cache of whole blocks", nullable=True)
-    ttft_p50_s: float | None = column("float64", "s", "median time to first token of the pairs, the arm", nullable=True)
-    base_p50_s: float | None = column("float64", "s", "median time to first token of the pairs, base", nullable=True)
+    ttft_p50_s: float | None = column("float64", "s", "median time to first token, the arm", nullable=True)
+    base_p50_s: float | None = column("float64", "s", "median time to first token, base", nullable=True)
     gain: float | None = column("float64", "", "base's TTFT over the arm's, sums of the pairs", nullable=True)
     n_pairs: int = column("int64", "", "steps with a first token in both the arm and base")
 
@@ -52,8 +52,8 @@ def _row(variant: str, steps: pd.DataFrame, arm: str) -> VariantRow:
         computed=use.computed,
         hit_rate=use.hit_rate,
         hit_ceiling=use.hit_ceiling,
-        ttft_p50_s=percentile(pairs["arm"], 50),
-        base_p50_s=percentile(pairs["base"], 50),
+        ttft_p50_s=percentile(_times(done, arm), 50),
+        base_p50_s=percentile(_times(done, BASE.label), 50),
         gain=base_s / arm_s if arm_s > 0 else None,
         n_pairs=len(pairs),
     )

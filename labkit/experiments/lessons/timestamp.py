@@ -64,12 +64,13 @@ def nothing_left(table: pd.DataFrame) -> Outcome:
 
 
 def as_slow_as_base(table: pd.DataFrame) -> Outcome:
-    """With the time first the layer is on and gains nothing. Too few to tell below MIN_PAIRS pairs."""
+    """With the time first the layer is on and gains nothing. Too few to tell below MIN_PAIRS pairs with base."""
     clean, first, _ = _rows(table)
     saw = f"with the time first {_gain(first)}, and as recorded {_gain(clean)}"
-    if not _told(clean, first):
+    if not _told(first):
         return Outcome(None, saw)
-    return Outcome(abs(first["gain"] - 1) < ALIKE < clean["gain"] - 1, saw)
+    gains = missing(clean["gain"]) or clean["gain"] - 1 > ALIKE
+    return Outcome(abs(first["gain"] - 1) < ALIKE and bool(gains), saw)
 
 
 def repaired(table: pd.DataFrame) -> Outcome:
@@ -89,8 +90,8 @@ def _rows(table: pd.DataFrame) -> Sequence[dict[str, Any]]:
     return [by_name[name] for name in (CLEAN, FIRST, LAST)]
 
 
-def _told(*rows: dict[str, Any]) -> bool:
-    return all(row["n_pairs"] >= MIN_PAIRS and not missing(row["gain"]) for row in rows)
+def _told(row: dict[str, Any]) -> bool:
+    return bool(row["n_pairs"] >= MIN_PAIRS) and not missing(row["gain"])
 
 
 def _rate(row: dict[str, Any]) -> str:
@@ -100,7 +101,9 @@ def _rate(row: dict[str, Any]) -> str:
 def _gain(row: dict[str, Any]) -> str:
     """The gain and the medians that it is of."""
     if missing(row["gain"]):
-        return "base was not measured beside it"
+        return (
+            f"the first token came after {seconds(row['ttft_p50_s'])} in the median (base was not measured beside it)"
+        )
     return (
         f"the first token came {times(row['gain'])} as fast as under base "
         f"(median {seconds(row['ttft_p50_s'])} against {seconds(row['base_p50_s'])}, {counted(row['n_pairs'], 'pair')})"

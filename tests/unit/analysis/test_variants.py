@@ -37,7 +37,8 @@ def test_without_base_rates_stay_and_there_is_no_gain():
     assert row["n"] == 2
     assert row["n_pairs"] == 0
     assert pd.isna(row["gain"])
-    assert pd.isna(row["ttft_p50_s"])
+    assert row["ttft_p50_s"] == pytest.approx(0.4)
+    assert pd.isna(row["base_p50_s"])
 
 
 def test_warm_up_is_no_step():
