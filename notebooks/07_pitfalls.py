@@ -33,11 +33,11 @@ POOL_GB = 400  # an assumption: what 4 MI300X have left for KV beside Qwen3-235B
 START_DRAFT = False  # True: start engines with and without a draft model, three minutes more
 BREAK = False  # True: start a split engine and kill its prefill side, two minutes more
 ENGINE = "live"  # "stored": open the runs below, measure nothing
-RUN = "RUN_ID_CLEAN"
-RUN_FIRST = "RUN_ID_FIRST"
-RUN_LAST = "RUN_ID_LAST"
+RUN = "20261130T203139Z-replay-e531f3"
+RUN_FIRST = "20261130T202744Z-replay-a49081"
+RUN_LAST = "20261130T203243Z-replay-a96477"
 RUN_DRAFT = "20261130T195042Z-speculation-eedab7"
-RUN_BROKEN = "RUN_ID_BROKEN"
+RUN_BROKEN = ""  # none yet
 
 # %%
 import pandas as pd
@@ -311,8 +311,9 @@ transfer_settings.settings_table(load_profile(PROFILE))
 # The first is the one that decides. The lab says `fail`: a transfer that was lost must be seen as a failure.
 # `recompute` lets decode compute the blocks that did not come, and the fault then looks like a slow step.
 #
-# **Prediction.** Decode can compute a prompt, too. So one might hope that an agent survives when prefill is gone. The
-# run below is a split engine whose prefill process was killed after two steps.
+# **Prediction.** Decode can compute a prompt, too. So one might hope that an agent survives when prefill is gone.
+# `BREAK = True` starts a split engine and kills its prefill process after two steps; where no such run is named, the
+# next cells say so.
 
 # %%
 asked = {"profile": PROFILE, "recording": RECORDING, "arms": ["prefix+pd"], "steps": 6}
@@ -325,9 +326,9 @@ pit_tables.steps_of(broken)
 Markdown(told("the agent's next step survives", *broken_transfer.survives(broken)))
 
 # %% [markdown]
-# `kv_load_failure_policy` had no say in it: it is for blocks that were promised and did not arrive, and nobody promised
-# any. The router asks prefill first, and without an answer there is no request for decode. What falls back is a second
-# prefill engine, or a client that asks again elsewhere.
+# `kv_load_failure_policy` has no say in that: it is for blocks that were promised and did not arrive. The router asks
+# prefill first, and decode only with prefill's answer (read in its source). What falls back is a second prefill engine,
+# or a client that asks again elsewhere.
 #
 # ## In practice
 #
