@@ -115,3 +115,10 @@ def _same_requests(one: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
     """Keys of the steps that both have finished with a prompt of the same length."""
     key = [*STEP_KEY, "prompt_tokens"]
     return finished(one)[key].merge(finished(other)[key], on=key)[STEP_KEY]
+
+
+def measured_size(steps: pd.DataFrame, other: Run | None) -> Outcome:
+    """`as_worked_out` of a run with another block size; None: there is none."""
+    if other is None:
+        return unmeasured("no run with another block size is there")
+    return as_worked_out(steps, other.steps(), block_size_of(other))

@@ -15,9 +15,10 @@ import pandas as pd
 from labkit.analysis.format import percent
 from labkit.analysis.tables import numbers
 from labkit.experiments.lessons.caching import ON
-from labkit.experiments.lessons.outcome import Outcome
+from labkit.experiments.lessons.outcome import Outcome, unmeasured
 from labkit.experiments.report.english import counted
 from labkit.plots.rows import finished
+from labkit.store.runs import Run
 
 _PASS = ["arm", "task", "recording", "agent", "condition", "cache", "repeat"]
 _FEW = 3
@@ -81,3 +82,15 @@ def own_words_help(recorded: pd.DataFrame, live: pd.DataFrame) -> Outcome:
     if min(theirs.n, own.n) < _FEW or theirs.share is None or own.share is None:
         return Outcome(None, saw)
     return Outcome(own.share > theirs.share, saw)
+
+
+def there(runs: Mapping[str, Run | None]) -> dict[str, pd.DataFrame]:
+    """The steps of those runs that were measured, by name."""
+    return {name: run.steps() for name, run in runs.items() if run is not None}
+
+
+def both_histories(recorded: Run | None, live: Run | None) -> Outcome:
+    """`own_words_help` of two runs; None: not measured."""
+    if recorded is None or live is None:
+        return unmeasured("the two histories of one recording were not both measured")
+    return own_words_help(recorded.steps(), live.steps())
