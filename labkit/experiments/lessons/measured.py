@@ -35,7 +35,7 @@ def measured(
     run = run_and_wait(experiment, question, over_itself(say)) if engine == "live" else RunStore().open(stored)
     if not len(run.steps()):
         raise BadInput("RUN", run.id, "a run with at least one finished step", run.info.note)
-    say(where(run, engine))
+    say(("\n" if engine == "live" else "") + where(run, engine))
     return run
 
 
