@@ -12,7 +12,7 @@ from labkit.experiments.lessons.interference import in_company
 from labkit.experiments.lessons.transfers import all_moved, bytes_a_token
 from labkit.store.runs import RunStore
 
-SMALL = {"WINDOW": 3, "STEPS": 2, "REPLAY_STEPS": 0}
+SMALL = {"WINDOW": 10, "STEPS": 2, "REPLAY_STEPS": 0}
 """Short lives, so that prompts are new and long; no second start of the split: the replay is the stored one."""
 
 
