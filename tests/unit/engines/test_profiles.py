@@ -47,3 +47,11 @@ def test_a_wrong_profile_names_the_field(tmp_path: Path, before: str, after: str
     with pytest.raises(BadInput) as caught:
         load_profile(str(path))
     assert field in str(caught.value)
+
+
+@pytest.mark.parametrize("name", list_profiles())
+def test_a_draft_model_is_split_as_its_target_is(name: str) -> None:
+    """vLLM refuses another degree only when it loads the model, which no check of the command line comes to."""
+    profile = load_profile(name)
+    draft = profile.layers.speculation.methods["draft_model"].config
+    assert draft.get("draft_tensor_parallel_size", 1) == profile.engine.flags.get("tensor-parallel-size", 1)
