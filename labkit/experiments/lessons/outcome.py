@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from labkit.experiments.lessons.told import Unmeasured
+
 
 class Outcome(NamedTuple):
     """`holds`: None where there is too little to tell. `saw`: a clause without a full stop, with its numbers and n."""
@@ -17,4 +19,4 @@ class Outcome(NamedTuple):
 
 def unmeasured(what: str) -> Outcome:
     """Nothing to hold the prediction against, and why: `base was not measured`."""
-    return Outcome(None, what)
+    return Outcome(None, Unmeasured(what))

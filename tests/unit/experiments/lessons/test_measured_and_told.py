@@ -8,6 +8,7 @@ from synthetic import steps
 
 from labkit.core.errors import BadInput, UnknownName
 from labkit.experiments.lessons.measured import measured, over_itself, where
+from labkit.experiments.lessons.outcome import unmeasured
 from labkit.experiments.lessons.told import told
 from labkit.store.runs import RunStore
 
@@ -63,9 +64,12 @@ def test_progress_is_written_over_itself_where_it_is_printed(capsys):
     assert over_itself(lines.append) == lines.append
 
 
-def test_three_ways_to_meet_a_prediction():
+def test_four_ways_to_meet_a_prediction():
     assert told("it halves", True, "it took 48 % (n 8)") == "**As predicted:** it took 48 % (n 8)."
     assert told("it halves", False, "it doubled") == "**Surprise:** predicted was that it halves, but it doubled."
     assert told("it halves", None, "n is 2") == "**Too few to tell:** predicted was that it halves; n is 2."
+    assert (
+        told("it halves", *unmeasured("nobody asked")) == "**Not measured:** predicted is that it halves; nobody asked."
+    )
     with pytest.raises(BadInput, match="saw"):
         told("it halves", True, " ")
