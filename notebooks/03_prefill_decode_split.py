@@ -62,12 +62,13 @@ pd.set_option("display.max_colwidth", None)
 # both into the same pass, so that a stream gets its next token when somebody's prompt is done.
 #
 # Two times tell: *TTFT*, from the send to the first token, and *ITL*, the gap between two chunks of a stream. The split
-# gives each kind of work a process of its own; the KV moves between them. This is all that it changes in the plan:
+# gives each kind of work a process of its own; the KV moves between them. In the plan that changes what each process is
+# for, and the addresses and ports by which they find each other (all of it: `labkit plan --arm prefix+pd`):
 
 # %%
 profile = load_profile(PROFILE)
 together, apart = moriio.planned(profile, PLAIN), moriio.planned(profile, SPLIT)
-moriio.differences(together, apart, (PLAIN, SPLIT))
+moriio.in_short(moriio.differences(together, apart, (PLAIN, SPLIT)))
 
 # %% [markdown]
 # ## Measure under load
@@ -79,7 +80,7 @@ moriio.differences(together, apart, (PLAIN, SPLIT))
 question = {"profile": PROFILE, "arms": [PLAIN, SPLIT], "agents": AGENTS, "window": WINDOW, "steps": STEPS}
 run = measured("interference", question, ENGINE, RUN)
 load = interference.in_company(run)
-load.spans[["arm", "agents", "sent", "start", "end"]].round(1)
+interference.spans_shown(load)
 
 # %% [markdown]
 # ## How fast is a prompt computed?
@@ -133,14 +134,14 @@ Markdown(told("a prompt of N new tokens makes a gap of N / rate and the usual on
 # a longer prompt is computed in chunks, and the streams get a token after each. No second engine is needed.
 #
 # **Prediction:** the gap beside a long prompt falls to the usual one and *one chunk* / rate. By arithmetic, for the
-# longest prompt of this run:
+# longest prompt of this run. The prompt itself pays: each pass more also makes a token of the stream beside it.
 
 # %%
 chunked.promised_gaps(load, PLAIN)
 
 # %% [markdown]
 # A chunk of another size takes another start of the engine, so it is measured if you ask for it (`CHUNK = 256`). The
-# first row is of the run above, or of the stored one.
+# first row is of the run above, or of the stored one. Where no prompt was longer than a chunk there is no table.
 
 # %%
 sizes = chunked.two_sizes(run, question, CHUNK if ENGINE == "live" else None, (RUN, RUN_CHUNKS))
@@ -190,7 +191,7 @@ load_figure(load_info(load.levels, "itl"))
 
 # %% [markdown]
 # The numbers, with the tail of both. An interval is over agent-runs (one agent on its way through one recording), and
-# a dash in its place means that there were fewer than five: too few to tell.
+# stands there only where five of them or more were seen.
 # Look at the cached share, too: prefill never sees the KV of the replies, which decode made, so that the next turn
 # computes the last reply anew.
 
@@ -271,7 +272,9 @@ cost = split_balance.split_costs_more_than_it_frees(balance)
 Markdown(told("the turn loses more than the split frees", *cost))
 
 # %% [markdown]
-# It is not one turn in the middle, but every one. Turn 1 has most prefill; later turns have what was appended.
+# It is not one turn in the middle, but every one. Turn 1 has most prefill; later turns have what was appended. The
+# ratio in the sentence is a geometric mean, of each turn against its twin: a short turn counts as much as a long one.
+# The table above has arithmetic means, in which the long turns weigh more, so that its two times have another ratio.
 
 # %%
 from labkit.plots.twin_lines import twin_lines_figure
@@ -280,16 +283,19 @@ print(split_section(Opened(replayed), SPLIT, "cold", None).finding)
 twin_lines_figure(split_balance.first_tokens_by_turn(replayed, PLAIN, SPLIT))
 
 # %% [markdown]
-# Now as arithmetic, from the rates of this run: the same prompt at other hit rates. Each stream beside the prompt is
-# spared the prefill (if decode shares nothing with it), and the turn pays once; so the last column says from how many
-# such streams on it evens out.
+# Now as arithmetic: the same prompt at other hit rates. Each stream beside it is spared the prefill, if decode shares
+# nothing with prefill, and the turn pays once. So beside how many streams does it even out? First with the rates of
+# this run, where the split prefills on a part of the machine; then with equal rates, as with hardware for each half.
 
 # %%
 by_hit_rate(balance)
 
 # %% [markdown]
-# Both sides shrink with the new tokens, until the detour is what remains: it is there on every turn. A split beside
-# which nobody decodes never pays. Chunks of prefill do the same for the streams, and cost no machine.
+# What is freed shrinks with the new tokens; transfer and detour are there on every turn. So the more is cached, the
+# more streams must run beside a prompt, with equal rates most clearly. A split beside which nobody decodes never pays.
+#
+# Smaller chunks shorten the gaps of the same streams and cost no machine. That is by arithmetic; whether it was so in a
+# run is told under "Vary one thing". The prefill stays on the streams' engine, and the prompt's own TTFT rises.
 #
 # ## The target: four GPUs prefill, four decode
 #
@@ -375,8 +381,9 @@ print(verdict(on) or "Each half has its own hardware here, so that the question 
 # ## In practice
 #
 # - First look at the hit rate. With a cached prompt there is little prefill to split off, and the cache is cheaper.
-# - Then at the longest gaps under your own load (`labkit run interference --agents 1,2,4`). If they are too long, lower
-#   `max-num-batched-tokens` before you split: it costs no hardware.
+# - Then at the longest gaps under your own load (`labkit run interference --agents 1,2,4`). If they are too long, try a
+#   lower `max-num-batched-tokens` before you split: by arithmetic it shortens them, it costs no hardware, and the TTFT
+#   of long prompts rises. Measure both with `CHUNK`.
 # - Split when prompts are long and new, many streams must not stand still, and each half has hardware of its own that
 #   would be busy. Then count transfers that failed, not only those that went well.
 # - On MI300X: `labkit plan --profile mi300x-8-qwen3-235b --arm pd`, and WRITE unless you have measured READ. Check that

@@ -43,7 +43,7 @@ def test_on_the_real_engine(real):
 
     sentences = shown(done, "text/markdown")
     assert len(sentences) == 8
-    assert all(re.match(r"\*\*(As predicted|Surprise|Too few to tell):\*\* ", said) for said in sentences)
+    assert all(re.match(r"\*\*(As predicted|Surprise|Too few to tell|Not measured):\*\* ", said) for said in sentences)
     assert sentences[5].startswith("**As predicted:** ")
     assert "exactly" in sentences[5]
     assert len(figures(done)) == 10

@@ -59,7 +59,10 @@ class Pair(NamedTuple):
 
 
 def promised_gaps(load: Company, arm: str, sizes: Sequence[int] = _SIZES) -> pd.DataFrame:
-    """By arithmetic: the longest gap that each size of chunk should leave beside the longest prompt of the run."""
+    """By arithmetic: the longest gap that each size of chunk should leave beside the longest prompt of the run.
+
+    The prompt itself waits longer: each pass more also makes a token of the stream beside it, in the usual time.
+    """
     rate, met = load.rates.get(arm), load.met[load.met["arm"] == arm]
     if rate is None or not len(met):
         return pd.DataFrame()
@@ -67,22 +70,26 @@ def promised_gaps(load: Company, arm: str, sizes: Sequence[int] = _SIZES) -> pd.
     rows = [
         {
             "tokens in a pass, at most": size,
-            f"passes of a prompt of {longest} new tokens": -(-longest // size),
+            f"passes of a prompt of {longest} new tokens": (passes := -(-longest // size)),
             "longest gap beside it": seconds(usual + min(size, longest) / rate.per_s),
+            "its own first token later by": seconds((passes - 1) * usual),
         }
         for size in sizes
     ]
     return pd.DataFrame(rows).set_index("tokens in a pass, at most")
 
 
-def chunks_shown(pair: Pair, arm: str) -> pd.DataFrame:
+def chunks_shown(pair: Pair, arm: str) -> pd.DataFrame | None:
     """A row per chunk size: gaps beside prompts longer than the smallest chunk, and what these waited themselves.
 
-    Over the numbers of agents that all of the runs had.
+    Over the numbers of agents that all of the runs had. None where none of them had such a prompt.
     """
     runs = [run for run in pair if run is not None]
     smallest, agents = min(run.most_tokens or 0 for run in runs), _shared(runs)
-    rows = [_shown(run.most_tokens, long_prompts(run.load, arm, smallest, agents), smallest) for run in runs]
+    met = [long_prompts(run.load, arm, smallest, agents) for run in runs]
+    if not any(map(len, met)):
+        return None
+    rows = [_shown(run.most_tokens, of, smallest) for run, of in zip(runs, met, strict=True)]
     return pd.DataFrame(rows).set_index("tokens in a pass, at most")
 
 
@@ -91,14 +98,19 @@ def _shared(runs: Sequence[Chunks]) -> set[int]:
 
 
 def _shown(size: int | None, met: pd.DataFrame, longer_than: int) -> dict[str, Any]:
-    gaps, waits = floats(met["gap_s"]), met.drop_duplicates(["agents", "agent", "turn"])["wait_s"]
+    gaps = floats(met["gap_s"])
     return {
         "tokens in a pass, at most": DASH if size is None else size,
         f"prompts of over {longer_than} new tokens (n)": len(gaps),
         "longest gap beside one, median": seconds(percentile(gaps, 50)),
         "the longest of all": seconds(float(gaps.max()) if gaps.size else None),
-        "their own time to first token, median": seconds(percentile(floats(waits), 50)),
+        "their own time to first token, median": seconds(_own_wait(met)),
     }
+
+
+def _own_wait(met: pd.DataFrame) -> float | None:
+    """Median time to first token of the prompts themselves, each once, seconds."""
+    return percentile(floats(met.drop_duplicates(["agents", "agent", "turn"])["wait_s"]), 50)
 
 
 def small_chunks_divide_the_gap(pair: Pair, arm: str) -> Outcome:
@@ -117,7 +129,8 @@ def small_chunks_divide_the_gap(pair: Pair, arm: str) -> Outcome:
     saw = (
         f"beside prompts of over {size} new tokens the longest gap was {seconds(before)} in one pass and "
         f"{seconds(after)} in chunks (medians, n = {len(met[0])} and {counted(len(met[1]), 'prompt')}), where one "
-        f"chunk of {size} should take {seconds(promised)}: {plain(after / promised)} times that"
+        f"chunk of {size} should take {seconds(promised)}: {plain(after / promised)} times that; "
+        f"the prompts' own time to first token was {seconds(_own_wait(met[0]))} and {seconds(_own_wait(met[1]))} (medians)"
     )
     told = min(map(len, met)) >= FEW
     return Outcome(after < before and after <= _WITHIN * promised if told else None, saw)

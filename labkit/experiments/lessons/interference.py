@@ -62,6 +62,12 @@ def in_company(run: Run) -> Company:
     )
 
 
+def spans_shown(load: Company) -> pd.DataFrame:
+    """The windows in which requests count, for readers: seconds since the run began."""
+    names = {"arm": "arm", "agents": "agents", "sent": "requests sent", "start": "start (s)", "end": "end (s)"}
+    return load.spans[[*names]].rename(columns=names).round(1)
+
+
 def moment(load: Company, *arms: str, agents: int | None = None) -> TimelineInfo:
     """The clearest moment of each of these arms with so many agents (None: with most), chunk by chunk."""
     steps, chunks = (table[table["arm"].isin(arms)] for table in (load.steps, load.chunks))

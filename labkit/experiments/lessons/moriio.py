@@ -17,6 +17,17 @@ from labkit.engines.profiles import Profile
 from labkit.store.claims import load_claims
 
 _CONNECTOR, _EXTRA = "--kv-transfer-config", "kv_connector_extra_config"
+_SHORT = {
+    "LABKIT_VLLM_CPU_BIND": "cores",
+    "VLLM_CPU_OMP_THREADS_BIND": "cores",
+    f"{_CONNECTOR} kv_connector": "connector",
+    f"{_CONNECTOR} kv_role": "role",
+    f"{_CONNECTOR} {_EXTRA}.read_mode": "READ (true) or WRITE (false)",
+    f"{_CONNECTOR} {_EXTRA}.backend": "way of the KV",
+    "command": "a process more",
+    "--vllm-pd-disaggregation": "sends to prefill, then to decode",
+}
+"""The settings of a split that say what it is, by the reader's name for them."""
 
 
 def planned(profile: Profile, arm: str) -> Plan:
@@ -43,6 +54,17 @@ def differences(left: Plan, right: Plan, names: tuple[str, str]) -> pd.DataFrame
         keys = [key for key in dict.fromkeys([*ours, *theirs]) if ours.get(key) != theirs.get(key)]
         rows += [(one.role, key, ours.get(key, DASH), theirs.get(key, DASH)) for key in keys]
     return pd.DataFrame(rows, columns=["process", "setting", *names])
+
+
+def in_short(table: pd.DataFrame) -> pd.DataFrame:
+    """Of `differences`, the settings that say what each process is for; how many others a process has, in one row."""
+    rows = []
+    for process, of in table.groupby("process", sort=False):
+        known = of[of["setting"].isin(_SHORT)]
+        rows += known.assign(setting=known["setting"].map(_SHORT)).to_numpy().tolist()
+        if rest := len(of) - len(known):
+            rows.append([process, "addresses, ports and other settings", DASH, f"{rest} more"])
+    return pd.DataFrame(rows, columns=table.columns)
 
 
 def _settings(name: str, value: str | None) -> dict[str, str]:

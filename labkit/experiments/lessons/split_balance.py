@@ -91,12 +91,12 @@ def balance(run: Run, plain: str, split: str) -> Balance | None:
 
 
 def balance_shown(found: Balance | None) -> pd.DataFrame:
-    """The same for readers: a row a part, a column an arm, and the difference."""
+    """The same for readers: a row a part, a column an arm, and the difference. A dash: there is no such part."""
     if found is None:
         return pd.DataFrame()
     rows: dict[str, tuple[float | None, float | None]] = {
         "prefill": found.prefill,
-        "KV transfer": (0.0, found.transfer),
+        "KV transfer": (None, found.transfer),
         "router, queues, servers": (found.ttft[0] - found.prefill[0], found.ttft[0] - found.prefill[0] + found.detour),
         "time to first token": found.ttft,
         "after the first token": found.rest,
@@ -106,7 +106,7 @@ def balance_shown(found: Balance | None) -> pd.DataFrame:
         found.split: [seconds(other) for _, other in rows.values()],
         "more with the split": [signed((other or 0.0) - (one or 0.0)) for one, other in rows.values()],
     }
-    return pd.DataFrame(columns, index=pd.Index(rows, name=f"mean of a turn, n = {found.n} pairs"))
+    return pd.DataFrame(columns, index=pd.Index(rows, name=f"arithmetic mean of a turn, n = {found.n} pairs"))
 
 
 def signed(value: float) -> str:

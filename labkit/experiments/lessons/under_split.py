@@ -16,12 +16,17 @@ from labkit.experiments.report.english import counted, records
 
 _MOST = 0.75
 """This share of streams is most of them."""
+_INTERVAL = "95 % of ITL p99"
 
 
 def levels_shown(load: Company) -> pd.DataFrame:
-    """A row per arm and number of agents, for readers; a dash: not measured, or too few agent-runs for an interval."""
+    """A row per arm and number of agents, for readers; a dash: not measured, or too few agent-runs for an interval.
+
+    The column of intervals is there if any level has one.
+    """
     rows = [_level(row) for row in records(load.levels)]
-    return pd.DataFrame(rows).set_index(["arm", "agents"]) if rows else pd.DataFrame()
+    table = pd.DataFrame(rows).set_index(["arm", "agents"]) if rows else pd.DataFrame()
+    return table.drop(columns=_INTERVAL) if rows and (table[_INTERVAL] == DASH).all() else table
 
 
 def _level(row: dict[str, Any]) -> dict[str, Any]:
@@ -35,7 +40,7 @@ def _level(row: dict[str, Any]) -> dict[str, Any]:
         "TTFT p99": seconds(row["ttft_p99_s"]),
         "ITL p50": seconds(row["itl_p50_s"]),
         "ITL p99": seconds(row["itl_p99_s"]),
-        "95 % of ITL p99": _range(row["itl_low_s"], row["itl_high_s"]),
+        _INTERVAL: _range(row["itl_low_s"], row["itl_high_s"]),
         "stalls per 1000 tokens": plain(row["stalls_per_1000"]),
         "time lost in stalls": percent(row["lost_share"]),
         "prompt from the cache": percent(row["hit_rate"]),

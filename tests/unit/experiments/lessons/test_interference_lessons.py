@@ -25,6 +25,7 @@ from labkit.experiments.lessons.interference import (
     in_company,
     longest_prompts,
     moment,
+    spans_shown,
     stalls_last_as_predicted,
 )
 from labkit.experiments.lessons.under_split import (
@@ -109,12 +110,21 @@ def test_the_figures_have_the_arms_that_were_asked_for(tmp_path):
     assert (plain.per_s, split.per_s) == (500, None)
 
 
+def test_the_windows_have_units(tmp_path):
+    load = in_company(crowded(tmp_path, {"prefix": 1.0}))
+    table = spans_shown(load)
+    assert list(table) == ["arm", "agents", "requests sent", "start (s)", "end (s)"]
+    assert list(table["end (s)"]) == [round(end, 1) for end in load.spans["end"]]
+
+
 def test_the_split_against_its_twin_at_the_heaviest_load(tmp_path):
     load = in_company(crowded(tmp_path, {"prefix": 1.0, "prefix+pd": 0.1}))
     table = levels_shown(load)
     assert list(table.index) == [("prefix", 1), ("prefix", 2), ("prefix+pd", 1), ("prefix+pd", 2)]
     assert table.loc[("prefix", 1), "ITL p99"] == "100 ms"
-    assert table.loc[("prefix", 1), "95 % of ITL p99"] == "–"
+    assert "95 % of ITL p99" not in table, "no level has five agent-runs"
+    told = load.levels.assign(itl_low_s=[0.1, None, None, None], itl_high_s=[0.2, None, None, None])
+    assert list(levels_shown(load._replace(levels=told))["95 % of ITL p99"]) == ["100 ms to 200 ms", "–", "–", "–"]
     outcome = split_trades_gaps_for_first_tokens(load, "prefix", "prefix+pd")
     assert outcome.holds is None, "two agent-runs"
     assert outcome.saw.startswith("with 2 agents the 99th percentile of gaps was ")
@@ -154,6 +164,7 @@ def test_chunks_that_divide_the_gap_and_chunks_that_do_not(tmp_path, small, hold
     outcome = small_chunks_divide_the_gap(Pair(whole, chunks), "prefix")
     assert outcome.holds is holds
     assert "the longest gap was 1.30 s in one pass and " in outcome.saw
+    assert "; the prompts' own time to first token was " in outcome.saw
     table = chunks_shown(Pair(whole, chunks), "prefix")
     assert list(table.index) == [2048, 128]
     assert list(table["prompts of over 128 new tokens (n)"]) == [6, 6]
@@ -169,7 +180,7 @@ def test_a_run_that_nobody_made_is_said_to_be_missing(tmp_path, monkeypatch):
     run = crowded(tmp_path, {"prefix": 1.0})
     pair = two_sizes(run, {}, None, (run.id, ""))
     assert pair.small is None
-    assert list(chunks_shown(pair, "prefix").index) == [2048]
+    assert chunks_shown(pair, "prefix") is None, "no prompt is longer than the only chunk"
     outcome = small_chunks_divide_the_gap(pair, "prefix")
     assert outcome.holds is None
     assert "labkit run interference --profile cpu-smollm2+max-num-batched-tokens=256" in outcome.saw
@@ -179,5 +190,5 @@ def test_a_run_that_nobody_made_is_said_to_be_missing(tmp_path, monkeypatch):
 def test_what_chunks_should_leave_of_the_longest_prompt(tmp_path):
     load = in_company(crowded(tmp_path, {"prefix": 1.0}))
     table = promised_gaps(load, "prefix", (2048, 250))
-    assert table.values.tolist() == [[1, "1.30 s"], [3, "600 ms"]]
+    assert table.values.tolist() == [[1, "1.30 s", "0.00 ms"], [3, "600 ms", "200 ms"]]
     assert promised_gaps(load, "pd").empty

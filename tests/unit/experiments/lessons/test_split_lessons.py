@@ -130,6 +130,7 @@ class TestBalance:
         assert (found.saved, found.paid, found.smaller, found.transfer) == pytest.approx((0.2, 3.0, 0.2, 0.01))
         assert found.detour == pytest.approx(2.79)
         table = balance_shown(found)
+        assert list(table.loc["KV transfer"]) == ["–", "10.0 ms", "+10.0 ms"]
         assert list(table.loc["time to first token"]) == ["250 ms", "3.25 s", "+3.00 s"]
         assert list(table.loc["router, queues, servers"]) == ["50.0 ms", "2.84 s", "+2.79 s"]
         assert list(table.loc["after the first token"]) == ["1.00 s", "1.00 s", "+0.00 ms"]
@@ -146,8 +147,16 @@ class TestBalance:
         table = by_hit_rate(balance(replayed(tmp_path), "prefix", "prefix+pd"), (0.0, 0.9, 1.0))
         # 2 ms a token without the split, 4 ms with it, and 2.8 s that do not depend on the tokens
         assert list(table["prefill to split off"]) == ["2.00 s", "200 ms", "0.00 ms"]
-        assert list(table["own first token later by"]) == ["+4.80 s", "+3.00 s", "+2.80 s"]
-        assert list(table["pays from so many other streams on"]) == ["3", "15", "–"]
+        own, equal = "with these rates", "with equal rates of prefill"
+        assert list(table[f"own first token later, {own}"]) == ["+4.80 s", "+3.00 s", "+2.80 s"]
+        assert list(table[f"streams that even it out, {own}"]) == ["2.40", "15.0", "–"]
+        assert list(table[f"own first token later, {equal}"]) == ["+2.80 s"] * 3
+        assert list(table[f"streams that even it out, {equal}"]) == ["1.40", "14.0", "–"]
+
+    def test_a_split_that_is_not_later_pays_at_once(self, tmp_path):
+        # the first token comes 0.1 s sooner though prefill takes 0.2 s more: the rest is 0.3 s less
+        table = by_hit_rate(balance(replayed(tmp_path, later=-0.1), "prefix", "prefix+pd"), (0.9,))
+        assert list(table.iloc[0])[3:] == ["0", "-300 ms", "0"]
 
     def test_without_a_pair_nothing_is_said(self, tmp_path):
         found = balance(replayed(tmp_path), "base", "prefix+pd")
@@ -172,6 +181,17 @@ class TestMoriio:
         table = moriio.differences(write, read, ("WRITE", "READ"))
         setting = "--kv-transfer-config kv_connector_extra_config.read_mode"
         assert table.values.tolist() == [[half, setting, "false", "true"] for half in ("prefill", "decode")]
+
+    @pytest.mark.parametrize(("profile", "most"), [(CPU, 12), (TARGET, 12)])
+    def test_in_short_each_process_says_what_it_is_for_and_no_setting_is_lost(self, profile, most):
+        whole = moriio.differences(moriio.planned(profile, "prefix"), moriio.planned(profile, "prefix+pd"), ("a", "b"))
+        short = moriio.in_short(whole)
+        assert list(short) == list(whole)
+        assert len(short) <= most < len(whole)
+        assert list(short[short["setting"] == "role"]["b"]) == ["kv_producer", "kv_consumer"]
+        more = short[short["b"].str.endswith(" more")]
+        assert list(more["process"]) == list(dict.fromkeys(whole["process"]))
+        assert len(short) - len(more) + sum(int(said.split()[0]) for said in more["b"]) == len(whole)
 
     def test_a_setting_that_the_connector_does_not_name_is_refused(self):
         with pytest.raises(BadInput, match=r"MoRIIOConnector.*read_mod\b"):
