@@ -32,6 +32,7 @@ ENGINE = "live"  # "stored": open RUN, measure nothing
 RUN = "20261130T193341Z-quick-812cd2"
 
 # %%
+import pandas as pd
 from IPython.display import Markdown, display
 
 from labkit.analysis.arms import arm_table
@@ -43,6 +44,8 @@ from labkit.plots.arms_overview import arms_overview_figure, arms_overview_info
 from labkit.plots.per_turn import per_turn_figure, per_turn_info
 from labkit.plots.tokens_per_turn import tokens_per_turn_figure, tokens_per_turn_info
 from labkit.plots.wall_ledger import wall_ledger_figure, wall_ledger_info
+
+pd.set_option("display.max_colwidth", None)
 
 # %% [markdown]
 # ## 1. What differs between the arms?
@@ -99,14 +102,17 @@ display(Markdown(told(own_part, *first_look.each_shortens_its_part(ledger))))
 # %% [markdown]
 # ## 5. Vary one thing: the turn
 #
-# Each turn appends to the prompt of the one before. Predict again: without the cache the time to first token grows as
-# the prompt does; with it, only what is new must be read, and it does not grow.
+# Each turn appends to the prompt of the one before. Predict again: without the cache the time to first token follows
+# the prompt's length; with it, from turn 2 on, it follows what is *new* to the engine: the tokens it must compute. A
+# *rank correlation* of 1 says that the order by one is the order by the other; 0, that they have nothing to do.
 
 # %%
 per_turn_figure(per_turn_info(steps, "ttft"))
 
 # %%
-only_what_is_new = "without the cache the time to first token grows as the prompt, and with it not at all"
+only_what_is_new = (
+    "without the cache the time to first token follows the prompt's length, and with it what is new instead"
+)
 Markdown(told(only_what_is_new, *first_look.waits_for_what_is_new(steps)))
 
 # %% [markdown]

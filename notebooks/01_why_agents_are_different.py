@@ -109,15 +109,16 @@ growth_figure(growth_info(growth, exponents, "prompt_computed"))
 #
 # ## Why is a later call dearer?
 #
-# *TTFT*, the time to first token, is the wait for prefill. Prediction: without a cache it climbs from turn to turn, and
-# with one it does not, except where a tool's result was long. Here are the turns of the longest cut.
+# *TTFT*, the time to first token, is the wait for prefill. Prediction: without a cache it follows the prompt's length;
+# with one, from turn 2 on, it does not, but what is new: a long result of a tool takes long wherever it comes. A *rank
+# correlation* of 1 says that two orders are the same. Here are the turns of the longest cut.
 
 # %%
 longest = steps.longest(run)
 per_turn_figure(per_turn_info(longest, "ttft"))
 
 # %%
-wait_climbs = "without a cache the time to first token grows as the prompt, and with one it does not"
+wait_climbs = "without a cache the time to first token follows the prompt's length, and with one what is new instead"
 Markdown(told(wait_climbs, *first_look.waits_for_what_is_new(longest)))
 
 # %% [markdown]
@@ -137,7 +138,7 @@ Markdown(told(rises_by_prefill, *steps_told.prefill_makes_it(ledger)))
 
 # %% [markdown]
 # The same in numbers, as mean seconds of a call. *Server* is the engine's HTTP side: template and tokenizer. *Tool* is
-# the time that the recorded tools took. *Other* is what no clock names.
+# the time that the recorded tools took. *Other* is what no clock names. A dash: these arms have no such part.
 
 # %%
 steps.seconds_by_part(ledger)
@@ -220,10 +221,11 @@ Markdown(told(always_full, *steps_machine.busy_whatever_it_does(run)))
 # ## So what is such an agent worth in questions?
 #
 # The title asked it. Prediction: without a cache a run of N steps computes more than N times the prompt of one
-# question, and with a cache no more. The seconds stand beside the tokens; they hold decode as well.
+# question, and with a cache no more. That is said of tokens alone. In seconds N steps are worth about N questions even
+# with a cache: each step decodes, and no cache takes that away.
 
 # %%
-more_and_less = "N steps compute more than N single questions without a cache, and no more with one"
+more_and_less = "N steps compute more prompt tokens than N single questions without a cache, and no more with one"
 Markdown(told(more_and_less, *steps_told.worth_in_questions(run)))
 
 # %% [markdown]

@@ -43,6 +43,11 @@ class TurnTakingRow(Record):
     hit_rate: float = column("float64", "", "prompt tokens that the cache would serve / prompt tokens")
     hit_ceiling: float = column("float64", "", "the same of an infinite cache of such blocks")
 
+    @property
+    def kept(self) -> float | None:
+        """Hit rate over its ceiling, 0 to 1; None where nothing could hit."""
+        return self.hit_rate / self.hit_ceiling if self.hit_ceiling else None
+
 
 def left_for_one(blocks: int, each: float, agents: int) -> float:
     """Share of its own `each` blocks that an agent finds again once all others have had their turn: 0 to 1."""

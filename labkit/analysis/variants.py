@@ -31,7 +31,9 @@ class VariantRow(Record):
     hit_ceiling: float | None = column("float64", "", "hit rate of an infinite cache of whole blocks", nullable=True)
     ttft_p50_s: float | None = column("float64", "s", "median time to first token, the arm", nullable=True)
     base_p50_s: float | None = column("float64", "s", "median time to first token, base", nullable=True)
-    gain: float | None = column("float64", "", "base's TTFT over the arm's, sums of the pairs", nullable=True)
+    arm_sum_s: float | None = column("float64", "s", "time to first token of the pairs, added up, arm", nullable=True)
+    base_sum_s: float | None = column("float64", "s", "the same of base", nullable=True)
+    gain: float | None = column("float64", "", "base_sum_s / arm_sum_s", nullable=True)
     n_pairs: int = column("int64", "", "steps with a first token in both the arm and base")
 
 
@@ -54,6 +56,8 @@ def _row(variant: str, steps: pd.DataFrame, arm: str) -> VariantRow:
         hit_ceiling=use.hit_ceiling,
         ttft_p50_s=percentile(_times(done, arm), 50),
         base_p50_s=percentile(_times(done, BASE.label), 50),
+        arm_sum_s=arm_s if len(pairs) else None,
+        base_sum_s=base_s if len(pairs) else None,
         gain=base_s / arm_s if arm_s > 0 else None,
         n_pairs=len(pairs),
     )

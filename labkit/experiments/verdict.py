@@ -17,6 +17,9 @@ from dataclasses import dataclass, field
 
 from labkit.core.records import RunState
 
+OTHERS_KEPT = "other processes kept"
+"""In the note of a run whose machine was shared."""
+
 
 @dataclass
 class Tally:
@@ -61,7 +64,7 @@ def _disturbed(cores: Mapping[str, float]) -> list[str]:
     low, high = f"{min(cores.values()):.1f}", f"{max(cores.values()):.1f}"
     kept = low if low == high else f"{low}-{high}"
     while_ = "while it was measured" if len(cores) == 1 else "while they were measured"
-    return [f"{', '.join(cores)}: other processes kept {kept} cores busy {while_}: times are too long"]
+    return [f"{', '.join(cores)}: {OTHERS_KEPT} {kept} cores busy {while_}: times are too long"]
 
 
 def _sentence(text: str) -> str:

@@ -20,7 +20,7 @@ from labkit.plots.rows import arms_of, counted
 from labkit.plots.theme import Mode, Part, part_color
 
 TITLE = "What does a step cost, by the number of steps?"
-_NAMES: dict[Part, str] = {
+PART_NAMES: dict[Part, str] = {
     "client_lag": "client lag",
     "server": "HTTP server",
     "queue": "queue",
@@ -87,9 +87,9 @@ def _draw(figure: go.Figure, bars: tuple[StepsBar, ...], names: tuple[Part, ...]
     counts = [str(bar.steps) for bar in bars]
     for part in names:
         figure.add_bar(
-            x=counts, y=[bar.parts.get(part, 0.0) for bar in bars], name=_NAMES[part], legendgroup=part,
+            x=counts, y=[bar.parts.get(part, 0.0) for bar in bars], name=PART_NAMES[part], legendgroup=part,
             showlegend=number == 1, marker_color=part_color(part, mode), xaxis=f"x{at}", yaxis=f"y{at}",
-            hovertemplate="%{x} steps: %{y:.3f} s<extra>" + _NAMES[part] + "</extra>",
+            hovertemplate="%{x} steps: %{y:.3f} s<extra>" + PART_NAMES[part] + "</extra>",
         )  # fmt: skip
     for place, bar in enumerate(bars):
         figure.add_annotation(
@@ -111,7 +111,7 @@ def _bars(whole: pd.DataFrame, steps: pd.DataFrame) -> tuple[StepsBar, ...]:
 
 def _names(panels: dict[str, tuple[StepsBar, ...]]) -> tuple[Part, ...]:
     every = [bar for bars in panels.values() for bar in bars]
-    return tuple(part for part in _NAMES if any(bar.parts.get(part, 0.0) > _SHOWN * bar.total_s for bar in every))
+    return tuple(part for part in PART_NAMES if any(bar.parts.get(part, 0.0) > _SHOWN * bar.total_s for bar in every))
 
 
 def _caption(panels: dict[str, tuple[StepsBar, ...]]) -> Caption:

@@ -75,7 +75,8 @@ def test_on_the_real_engine(real: Path):
     assert all(figure["data"] for figure in figures(done)[:4])
     own_part, waits = shown(done, MARKDOWN)[1:]
     assert "n = 5 steps in each arm" in own_part
-    assert "from the first turn to the last prompts grew 2.73x" in waits
+    assert waits.startswith("**Too few to tell:**")
+    assert "(n = 4 turns in each arm)" in waits
     assert first_token(5, "base") > 2 * first_token(5, "prefix")
     (table,) = [text for text in shown(done, "text/html") if "as fast as base" in text]
     assert all(arm_named(arm).label in table for arm in SMALL["ARMS"])

@@ -15,7 +15,7 @@ from labkit.experiments.lessons.outcome import Outcome, unmeasured
 from labkit.experiments.report.english import records
 from labkit.store.claims import load_claims
 
-_SHOWN = {"claimed": "statement", "by": "source", "dated": "date", "keep in mind": "caution", "today": "today"}
+_SHOWN = {"claimed": "statement", "by": "source", "dated": "date", "keep in mind": "caution"}
 
 
 def asked_by_default(engine: str, profile_name: str) -> Answers:
@@ -42,7 +42,10 @@ def off_until_asked(answers: Answers) -> Outcome:
 
 
 def claim(name: str) -> pd.DataFrame:
-    """One claim of `data/claims` as its reader needs it, in one column. Raises UnknownName."""
+    """One claim of `data/claims` before it is put to the test, in one column. Raises UnknownName.
+
+    What is known of it today is left out: it is the answer to the prediction that follows.
+    """
     rows = {str(row["id"]): row for row in records(load_claims())}
     row = pick("claim", name, rows, "labkit claims")
     return pd.DataFrame({name: {word: row[column] or DASH for word, column in _SHOWN.items()}})

@@ -1,7 +1,7 @@
 """The eviction cliff, predicted: agents' blocks against those of a prefix cache, before anything is measured.
 
 An agent comes back after all others have had their turn, and finds what they have left of its blocks. So the hit rate
-does not fade with load: it stands until the agents' blocks are as many as the cache's, and one agent later it is gone.
+stands until the agents' blocks are as many as the cache's, and within the next agent or two all of it is gone.
 """
 
 from __future__ import annotations
@@ -13,12 +13,16 @@ from typing import Any
 
 import pandas as pd
 
+from labkit.analysis.format import percent
 from labkit.analysis.turn_taking import Turn, TurnTakingRow, turn_taking
 from labkit.core.errors import BadInput
 from labkit.engines.profiles import load_profile
-from labkit.experiments.report.english import counted
+from labkit.experiments.report.english import counted, listed
 from labkit.store.runs import RunStore
 from labkit.traffic.recording import Recording, named
+
+_ALL, _NOTHING = 0.995, 0.005
+"""Shares that are written as 100 % and as 0 %."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,5 +114,37 @@ def need_table(lives: Sequence[Sequence[Turn]], block_size: int) -> pd.DataFrame
 
 
 def predicted(lives: Sequence[Sequence[Turn]], agents: Sequence[int], cache: SmallCache) -> list[TurnTakingRow]:
-    """The hit rate of so many agents that take turns, for each level. Raises BadInput for a cache below one request."""
-    return [turn_taking(lives, level, cache.blocks, cache.block_size) for level in agents]
+    """What is found with 1, 2, ... agents that take turns, up to the most of `agents`.
+
+    Every number, measured or not: between two that were measured the rest of the way is to be seen. Raises BadInput for
+    a cache below one request.
+    """
+    return [turn_taking(lives, level, cache.blocks, cache.block_size) for level in range(1, max(agents) + 1)]
+
+
+def predicted_table(expected: Sequence[TurnTakingRow]) -> pd.DataFrame:
+    """One row per number of agents, in words."""
+    rows = [
+        {
+            "agents": row.agents,
+            "hit rate": percent(row.hit_rate),
+            "ceiling": percent(row.hit_ceiling),
+            "kept of it": percent(row.kept),
+        }
+        for row in expected
+    ]
+    return pd.DataFrame(rows).set_index("agents")
+
+
+def predicted_in_words(expected: Sequence[TurnTakingRow], fits: float) -> str:
+    """Where it falls, and over how many agents: `everything up to 4 agents, 63 % with 5, and nothing from 6 on`."""
+    known = [(row.agents, row.kept) for row in expected if row.kept is not None]
+    full = max((agents for agents, kept in known if kept >= _ALL), default=0)
+    none = min((agents for agents, kept in known if kept <= _NOTHING), default=None)
+    between = [f"{percent(kept)} with {agents}" for agents, kept in known if full < agents and kept > _NOTHING]
+    last = "" if none is None else f"nothing from {none} on"
+    parts = [f"everything up to {counted(full, 'agent')}" if full else "", *between, last]
+    return (
+        f"The cache is full at {fits:.1f} agents. Played turn by turn it keeps, of what an infinite one would serve, "
+        f"{listed(part for part in parts if part)}."
+    )

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
+import plotly.graph_objects as go
 
 from labkit.analysis.concurrency import windows
 from labkit.analysis.format import DASH, count, missing, percent, seconds
@@ -15,11 +16,13 @@ from labkit.engines.profiles import load_profile
 from labkit.experiments.lessons.cliff import Need, SmallCache
 from labkit.experiments.lessons.outcome import Outcome, unmeasured
 from labkit.experiments.report.english import counted, listed, records
+from labkit.plots.load_lines import load_figure, load_info
 from labkit.store.runs import Run
 
 KEPT, GONE = 0.9, 0.3
 """Shares of the ceiling: above the first the cache holds what it could, below the second it has forgotten."""
 _FEW = 5
+_TTFT = "TTFT (median)"
 
 
 def load_rows(run: Run) -> pd.DataFrame:
@@ -27,22 +30,20 @@ def load_rows(run: Run) -> pd.DataFrame:
     return interference(run.steps(), run.chunks(), windows(run.events()))
 
 
-def cliff_table(rows: pd.DataFrame, expected: Sequence[TurnTakingRow]) -> pd.DataFrame:
-    """Measured beside what was predicted, one row per number of agents."""
-    foreseen = {row.agents: row for row in expected}
-    table = [
-        {
-            "agents": row["agents"],
-            "requests": row["n_sent"] - row["n_failed"],
-            "predicted": percent(foreseen[row["agents"]].hit_rate) if row["agents"] in foreseen else DASH,
-            "hit rate": percent(row["hit_rate"]),
-            "ceiling": percent(row["hit_ceiling"]),
-            "kept of it": percent(_kept(row)),
-            "TTFT (median)": seconds(row["ttft_p50_s"]),
-        }
-        for row in records(rows)
-    ]
-    return pd.DataFrame(table).set_index("agents")
+def cliff_table(rows: pd.DataFrame, expected: Sequence[TurnTakingRow], disturbance: str = "") -> pd.DataFrame:
+    """Measured beside what was predicted, one row per number of agents; a dash: not measured.
+
+    What is held against the prediction is the share of the ceiling: a window has a ceiling of its own, since not every
+    conversation in it was seen from its first turn to its last. `disturbance`: why no time is shown.
+    """
+    foreseen, seen = {row.agents: row for row in expected}, {row["agents"]: row for row in records(rows)}
+    table = pd.DataFrame([_level(at, seen.get(at), foreseen.get(at)) for at in sorted({*foreseen, *seen})])
+    return table.set_index("agents").drop(columns=[_TTFT] if disturbance else [])
+
+
+def first_token_figure(rows: pd.DataFrame, disturbance: str = "") -> go.Figure | None:
+    """The time to first token by number of agents; None, so that nothing is drawn, where no time is to be read."""
+    return None if disturbance else load_figure(load_info(rows, "ttft"))
 
 
 def falls_where_predicted(rows: pd.DataFrame, need: Need, cache: SmallCache) -> Outcome:
@@ -64,8 +65,10 @@ def falls_where_predicted(rows: pd.DataFrame, need: Need, cache: SmallCache) -> 
     return Outcome((_kept(worst) or 0.0) >= KEPT and (_kept(best) or 0.0) <= GONE, saw)
 
 
-def costs_the_first_token(rows: pd.DataFrame, need: Need, cache: SmallCache) -> Outcome:
+def costs_the_first_token(rows: pd.DataFrame, need: Need, cache: SmallCache, disturbance: str = "") -> Outcome:
     """Whether the median time to first token more than doubles from the last level that fits to the first without."""
+    if disturbance:
+        return unmeasured(f"{disturbance}, so its times are not to be read")
     known = [row for row in records(rows) if not missing(row["ttft_p50_s"])]
     below = [row for row in known if row["agents"] <= need.whole(cache)]
     beyond = [row for row in known if row["agents"] >= need.gone(cache)]
@@ -93,6 +96,19 @@ def memory_in_words(run: Run) -> str:
         f"{profile.name} gives each engine {given / 2**30:.1f} GiB at {count(per_token)}B a token: "
         f"{count(tokens)} tokens, {tokens / float(longest):.0f} agents of {count(float(longest))} tokens each."
     )
+
+
+def _level(agents: int, seen: Mapping[str, Any] | None, foreseen: TurnTakingRow | None) -> dict[str, object]:
+    row = seen or dict.fromkeys(("hit_rate", "hit_ceiling", "ttft_p50_s"))
+    return {
+        "agents": agents,
+        "requests": DASH if seen is None else f"{seen['n_sent'] - seen['n_failed']:,}",
+        "kept, predicted": percent(None if foreseen is None else foreseen.kept),
+        "kept, measured": percent(_kept(row)),
+        "hit rate": percent(row["hit_rate"]),
+        "ceiling": percent(row["hit_ceiling"]),
+        _TTFT: seconds(row["ttft_p50_s"]),
+    }
 
 
 def _kept(row: Mapping[str, Any]) -> float | None:

@@ -13,18 +13,22 @@ import pandas as pd
 from labkit.analysis.arms import MIN_PAIRS
 from labkit.analysis.format import DASH, missing, percent, plain, seconds, times
 from labkit.analysis.latency import ttft
+from labkit.analysis.rank_correlation import rank_correlation
+from labkit.analysis.tables import floats, numbers
 from labkit.core.arms import BASE, arm_named
 from labkit.engines.plan import make_plan
 from labkit.engines.plan_diff import diff
 from labkit.engines.profiles import load_profile
 from labkit.experiments.lessons.outcome import Outcome, unmeasured
-from labkit.experiments.report.english import counted, listed, records
+from labkit.experiments.report.english import counted, records
 from labkit.plots.rows import common
 from labkit.plots.wall_ledger import ArmLedger, WallLedgerInfo
 
 PREFIX, SPEC = "prefix", "spec"
 SAME = 0.1
 """A part of a call within a tenth of base's is taken for the same: one pass on a shared machine scatters as much."""
+FOLLOWS = 0.7
+"""One measure follows another from this rank correlation on."""
 
 
 def differences(profile: str, arms: Collection[str]) -> pd.DataFrame:
@@ -70,22 +74,24 @@ def each_shortens_its_part(info: WallLedgerInfo) -> Outcome:
 
 
 def waits_for_what_is_new(steps: pd.DataFrame) -> Outcome:
-    """Whether from the first turn to the last base's time to first token grows as its prompt, and prefix's does not."""
-    kept = common(steps[steps["arm"].isin([BASE.label, PREFIX])])
-    if kept["arm"].nunique() < 2:
-        return unmeasured("base and prefix have no step in common")
-    ends = [kept[kept["turn"] == turn] for turn in (kept["turn"].min(), kept["turn"].max())]
-    prompts = [float(end["prompt_tokens"].mean()) for end in ends]
-    first, last = (_first_tokens(end) for end in ends)
-    grown = {arm: last[arm] / first[arm] for arm in (BASE.label, PREFIX)}
-    turns = int(kept["turn"].nunique())
-    arms = listed(f"from {seconds(first[arm])} to {seconds(last[arm])} under {arm}" for arm in grown)
+    """Whether base's time to first token follows its prompt, and prefix's what it must compute more than its prompt.
+
+    Turn by turn, without the first: it finds an empty cache in both arms. Rank correlations, on turns of both arms.
+    """
+    turns = _later_turns(steps)
+    if not len(turns):
+        return unmeasured("base and prefix have no later turn in common")
+    base, prefix = (turns[turns["arm"] == arm] for arm in (BASE.label, PREFIX))
+    with_prompt, cached_with_prompt = (rank_correlation(one["ttft_s"], one["prompt_tokens"]) for one in (base, prefix))
+    with_new = rank_correlation(prefix["ttft_s"], prefix["new"])
     said = (
-        f"from the first turn to the last prompts grew {times(prompts[1] / prompts[0])}, and the time to first token "
-        f"went {arms} (n = {counted(turns, 'turn')} in each arm)"
+        f"from turn 2 on the time to first token follows the prompt's length with a rank correlation of "
+        f"{plain(with_prompt)} under base; under prefix it is {plain(cached_with_prompt)} with the prompt's length and "
+        f"{plain(with_new)} with the tokens that were computed (n = {counted(len(base), 'turn')} in each arm)"
     )
-    holds = grown[BASE.label] >= (1 - SAME) * prompts[1] / prompts[0] and grown[PREFIX] <= 1 + SAME
-    return Outcome(None if turns < MIN_PAIRS else holds, said)
+    if with_prompt is None or cached_with_prompt is None or with_new is None or len(base) < MIN_PAIRS:
+        return Outcome(None, said)
+    return Outcome(min(with_prompt, with_new) >= FOLLOWS and with_new > cached_with_prompt, said)
 
 
 def _arm(row: dict[str, Any]) -> dict[str, str]:
@@ -127,7 +133,12 @@ def _own_part(one: ArmLedger, base: ArmLedger) -> bool:
     return own < 1 - SAME and abs(other - 1) <= SAME
 
 
-def _first_tokens(steps: pd.DataFrame) -> dict[str, float]:
-    """Mean time to first token by arm."""
-    means = ttft(steps).groupby(steps["arm"]).mean()
-    return {str(arm): float(value) for arm, value in means.items()}
+def _later_turns(steps: pd.DataFrame) -> pd.DataFrame:
+    """Means by arm and turn, from the second on, of steps of both arms: `ttft_s`, `prompt_tokens`, `new` (computed)."""
+    kept = common(steps[steps["arm"].isin([BASE.label, PREFIX])])
+    if kept["arm"].nunique() < 2:
+        return kept.iloc[:0]
+    kept = kept[kept["turn"] > 1]
+    new = numbers(kept, "prompt_tokens") - numbers(kept, "cached_tokens")
+    kept = kept.assign(ttft_s=floats(ttft(kept)), new=new)
+    return kept.groupby(["arm", "turn"])[["ttft_s", "prompt_tokens", "new"]].mean().reset_index()

@@ -28,8 +28,8 @@ _VARIANTS: dict[str, tuple[str, Shown]] = {
     "computed": ("computed", whole),
     "hit_rate": ("hit rate", percent),
     "hit_ceiling": ("ceiling", percent),
-    "ttft_p50_s": ("TTFT, median", seconds),
-    "base_p50_s": ("base's", seconds),
+    "arm_sum_s": ("TTFT, pairs added up", seconds),
+    "base_sum_s": ("base's", seconds),
     "gain": ("gain over base", times),
     "n_pairs": ("pairs", whole),
 }

@@ -12,10 +12,10 @@ from labkit.analysis.format import DASH, missing, percent, plain, seconds
 from labkit.analysis.growth import growth_table
 from labkit.analysis.passes import PASS_KEY, passes
 from labkit.analysis.utilisation import utilisation
-from labkit.core.arms import BASE
+from labkit.core.arms import BASE, arm_named
 from labkit.core.conditions import of_steps
 from labkit.experiments.report.english import counted, interval, records
-from labkit.plots.steps_ledger import StepsLedgerInfo
+from labkit.plots.steps_ledger import PART_NAMES, StepsLedgerInfo
 from labkit.store.runs import Run
 
 Row = dict[str, Any]
@@ -86,12 +86,20 @@ def exponents_shown(of: Iterable[pd.DataFrame]) -> pd.DataFrame:
 
 
 def seconds_by_part(info: StepsLedgerInfo) -> pd.DataFrame:
-    """Mean seconds of a call by what they went to: a row a part, a column for each arm and count."""
+    """Mean seconds of a call by what they went to: a row a part, a column for each arm and count.
+
+    A dash: not measured, or no such part, as a transfer without a split.
+    """
     bars = {(arm, bar.steps): bar.parts for arm, panel in info.panels.items() for bar in panel}
-    cells = {key: {part: seconds(value) for part, value in parts.items()} for key, parts in bars.items()}
-    return _by_arm_and_count(
-        cells, list(dict.fromkeys(part for parts in cells.values() for part in parts)), "seconds of a call"
-    )
+    there = {part for parts in bars.values() for part in parts}
+    cells = {
+        (arm, count): {
+            name: seconds(parts.get(part)) if part != "transfer" or arm_named(arm).pd_split else DASH
+            for part, name in PART_NAMES.items()
+        }
+        for (arm, count), parts in bars.items()
+    }
+    return _by_arm_and_count(cells, [name for part, name in PART_NAMES.items() if part in there], "seconds of a call")
 
 
 def longest(run: Run) -> pd.DataFrame:

@@ -68,7 +68,10 @@ def worth_in_questions(run: Run) -> Outcome:
         f"{times(tokens[arm])} the prompt tokens in {times(time[arm])} the time under {arm}" for arm in tokens
     )
     steps = pair[0]["steps"]
-    said = f"beside a single step, {counted(steps, 'step')} computed {each} ({_passes(pair[0])} each)"
+    said = (
+        f"beside a single step, {counted(steps, 'step')} computed {each}; so in seconds {steps} steps are worth "
+        f"{plain(time[PREFIX])} questions even with the cache ({_passes(pair[0])} each)"
+    )
     return Outcome(None if steps < FEW else tokens[BASE.label] > steps >= tokens[PREFIX], said)
 
 

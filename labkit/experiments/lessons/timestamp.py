@@ -13,7 +13,7 @@ from labkit.core.paths import state_dir
 from labkit.doctor.prompt_prefix import Render, prompt_checks
 from labkit.doctor.records import Check
 from labkit.experiments.lessons.outcome import Outcome, unmeasured
-from labkit.experiments.report.english import counted, records
+from labkit.experiments.report.english import counted, listed, records
 from labkit.traffic.recording import Recording, named, save
 from labkit.traffic.stamped import stamped
 
@@ -63,14 +63,21 @@ def nothing_left(table: pd.DataFrame) -> Outcome:
     return Outcome(first["hit_rate"] <= NOTHING < clean["hit_rate"], saw)
 
 
-def as_slow_as_base(table: pd.DataFrame) -> Outcome:
-    """With the time first the layer is on and gains nothing. Too few to tell below MIN_PAIRS pairs with base."""
+def as_slow_as_base(table: pd.DataFrame, disturbance: str = "") -> Outcome:
+    """With the time first the layer is on and gains nothing, and as recorded it gains.
+
+    Both halves need base beside them; too few to tell below MIN_PAIRS pairs. `disturbance`: why no time is to be read.
+    """
     clean, first, _ = _rows(table)
+    if disturbance:
+        return unmeasured(f"{disturbance}, so its times are not to be read")
+    alone = [row["variant"] for row in (clean, first) if missing(row["gain"])]
+    if alone:
+        return unmeasured(f"base was not measured beside the requests {listed(alone)}")
     saw = f"with the time first {_gain(first)}, and as recorded {_gain(clean)}"
-    if not _told(first):
+    if min(clean["n_pairs"], first["n_pairs"]) < MIN_PAIRS:
         return Outcome(None, saw)
-    gains = missing(clean["gain"]) or clean["gain"] - 1 > ALIKE
-    return Outcome(abs(first["gain"] - 1) < ALIKE and bool(gains), saw)
+    return Outcome(bool(abs(first["gain"] - 1) < ALIKE < clean["gain"] - 1), saw)
 
 
 def repaired(table: pd.DataFrame) -> Outcome:
@@ -79,8 +86,8 @@ def repaired(table: pd.DataFrame) -> Outcome:
     if missing(last["hit_rate"]) or missing(clean["hit_rate"]):
         return unmeasured("the engine told no cached tokens")
     saw = (
-        f"with the time last the cache served {_rate(last)}, and as recorded {_rate(clean)}; "
-        f"{_gain(last)} (n = {counted(last['n'], 'step')} each)"
+        f"with the time last the cache served {_rate(last)}, and as recorded {_rate(clean)} "
+        f"(n = {counted(last['n'], 'step')} each)"
     )
     return Outcome(last["hit_rate"] >= clean["hit_rate"] - NOTHING, saw)
 
@@ -90,21 +97,13 @@ def _rows(table: pd.DataFrame) -> Sequence[dict[str, Any]]:
     return [by_name[name] for name in (CLEAN, FIRST, LAST)]
 
 
-def _told(row: dict[str, Any]) -> bool:
-    return bool(row["n_pairs"] >= MIN_PAIRS) and not missing(row["gain"])
-
-
 def _rate(row: dict[str, Any]) -> str:
     return f"{percent(row['hit_rate'])} of the prompt tokens (an infinite cache: {percent(row['hit_ceiling'])})"
 
 
 def _gain(row: dict[str, Any]) -> str:
-    """The gain and the medians that it is of."""
-    if missing(row["gain"]):
-        return (
-            f"the first token came after {seconds(row['ttft_p50_s'])} in the median (base was not measured beside it)"
-        )
+    """The gain, and the sums over the pairs that it is of."""
     return (
-        f"the first token came {times(row['gain'])} as fast as under base "
-        f"(median {seconds(row['ttft_p50_s'])} against {seconds(row['base_p50_s'])}, {counted(row['n_pairs'], 'pair')})"
+        f"the first token came {times(row['gain'])} as fast as under base ({seconds(row['arm_sum_s'])} against "
+        f"{seconds(row['base_sum_s'])}, added up over {counted(row['n_pairs'], 'pair')})"
     )

@@ -29,6 +29,7 @@ def test_a_gain_is_over_the_steps_that_both_arms_finished():
     row = variant_table({"one": frame(rows)}).iloc[0]
     assert row["n_pairs"] == 2
     assert row["gain"] == pytest.approx((0.6 + 1.0) / (0.6 + 0.208))
+    assert (row["base_sum_s"], row["arm_sum_s"]) == pytest.approx((1.6, 0.808))
     assert row["n"] == 2
 
 
@@ -37,6 +38,7 @@ def test_without_base_rates_stay_and_there_is_no_gain():
     assert row["n"] == 2
     assert row["n_pairs"] == 0
     assert pd.isna(row["gain"])
+    assert pd.isna(row["arm_sum_s"])
     assert row["ttft_p50_s"] == pytest.approx(0.4)
     assert pd.isna(row["base_p50_s"])
 

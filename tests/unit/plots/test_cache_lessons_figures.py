@@ -31,30 +31,31 @@ FORESEEN = [
 
 
 class TestAgents:
-    rows = typed_frame(LoadRow, [load_row(8, 0.05, n=31), load_row(1, 0.78)])
+    rows = typed_frame(LoadRow, [load_row(8, 0.039, n=31), load_row(1, 0.78)])
 
     def test_numbers(self):
         info = agents_cache_info(self.rows, FORESEEN, 4.5)
         (line,) = info.lines
-        assert (line.arm, line.agents, line.rates, line.ceilings) == ("prefix", (1, 8), (0.78, 0.05), (0.78, 0.78))
+        assert (line.arm, line.agents, line.rates, line.ceilings) == ("prefix", (1, 8), (0.78, 0.039), (0.78, 0.78))
+        assert line.kept == pytest.approx((1, 0.05))
         assert line.requests == (20, 31)
-        assert info.predicted == ((1, 0.78), (8, 0.0))
+        assert info.predicted == ((1, 1.0), (8, 0.0))
         assert "20 to 31 requests a point" in info.caption.note
-        assert "4.5 agents" in info.caption.note
-        assert info.caption.alt == "Hit rate of ceiling. prefix: 78 % of 78 % with 1, 5.0 % of 78 % with 8"
+        assert "Upright: the cache is full at 4.5 agents." in info.caption.note
+        assert info.caption.alt == "Kept of the ceiling. prefix: 100 % with 1, 5.0 % with 8"
         assert info.caption.title.endswith("?")
 
     @pytest.mark.parametrize("mode", MODES)
     def test_drawing(self, mode):
         figure = agents_cache_figure(agents_cache_info(self.rows, FORESEEN, 4.5), mode)
-        assert [trace.name for trace in figure.data] == ["predicted", "prefix: hit rate", "prefix: ceiling"]
-        assert figure.data[1].y == (0.78, 0.05)
+        assert [trace.name for trace in figure.data] == ["predicted", "prefix: measured"]
+        assert figure.data[1].y == pytest.approx((1, 0.05))
         assert figure.layout.shapes[0].x0 == 4.5
 
     def test_without_a_prediction_there_is_none_to_be_seen(self):
         info = agents_cache_info(self.rows)
         figure = agents_cache_figure(info)
-        assert [trace.name for trace in figure.data] == ["prefix: hit rate", "prefix: ceiling"]
+        assert [trace.name for trace in figure.data] == ["prefix: measured"]
         assert not figure.layout.shapes
         assert "Dashed" not in info.caption.note
 

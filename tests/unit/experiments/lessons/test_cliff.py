@@ -8,6 +8,7 @@ from labkit.analysis.load_row import LoadRow
 from labkit.analysis.tables import typed_frame
 from labkit.core.errors import BadInput
 from labkit.experiments.lessons import cliff, cliff_seen
+from labkit.experiments.lessons.told import Unmeasured
 from labkit.store.runs import RunStore
 
 SMALL = "cpu-smollm2+num-gpu-blocks-override=129+max-model-len=2048"
@@ -51,9 +52,25 @@ class TestPrediction:
         assert "3 agents fit at any time and 4.5 on average, and with 6 or more" in self.need.in_words(self.cache)
 
     def test_turn_by_turn_it_is_the_same_cliff(self):
-        rows = {row.agents: row for row in cliff.predicted(self.lives, [1, 3, 6, 8], self.cache)}
-        assert rows[1].hit_rate == rows[3].hit_rate == rows[1].hit_ceiling
+        rows = {row.agents: row for row in cliff.predicted(self.lives, [1, 3, 8], self.cache)}
+        assert list(rows) == [1, 2, 3, 4, 5, 6, 7, 8]
+        assert rows[1].hit_rate == rows[4].hit_rate == rows[1].hit_ceiling
+        assert 0 < rows[5].hit_rate < rows[5].hit_ceiling
         assert rows[6].hit_rate == rows[8].hit_rate == 0
+
+    def test_the_way_down_is_told_in_full(self):
+        rows = cliff.predicted(self.lives, [6], self.cache)
+        table = cliff.predicted_table(rows)
+        assert list(table["kept of it"]) == ["100 %"] * 4 + [f"{100 * (rows[4].kept or 0):.0f} %", "0 %"]
+        assert cliff.predicted_in_words(rows, self.need.fits(self.cache)) == (
+            "The cache is full at 4.5 agents. Played turn by turn it keeps, of what an infinite one would serve, "
+            f"everything up to 4 agents, {table.loc[5, 'kept of it']} with 5 and nothing from 6 on."
+        )
+
+    def test_agents_that_all_fit_have_no_way_down(self):
+        assert cliff.predicted_in_words(cliff.predicted(self.lives, [2], self.cache), 4.5).endswith(
+            "everything up to 2 agents."
+        )
 
     def test_a_recording_without_counts_is_refused(self, tmp_path):
         from synthetic import recording
@@ -98,13 +115,24 @@ class TestSeen:
 
     def test_a_table_in_words(self):
         table = cliff_seen.cliff_table(
-            levels(level(1, 0.8), level(6, None)), cliff.predicted(TestPrediction.lives, [1], self.cache)
+            levels(level(1, 0.8), level(6, None)), cliff.predicted(TestPrediction.lives, [2], self.cache)
         )
+        assert list(table.index) == [1, 2, 6]
         assert dict(table.loc[1]) == {
-            "requests": 20, "predicted": "79 %", "hit rate": "80 %", "ceiling": "80 %", "kept of it": "100 %",
-            "TTFT (median)": "500 ms",
+            "requests": "20", "kept, predicted": "100 %", "kept, measured": "100 %", "hit rate": "80 %",
+            "ceiling": "80 %", "TTFT (median)": "500 ms",
         }  # fmt: skip
-        assert (table.loc[6, "predicted"], table.loc[6, "hit rate"], table.loc[6, "kept of it"]) == ("–", "–", "–")
+        assert list(table.loc[2]) == ["–", "100 %", "–", "–", "–", "–"]
+        assert (table.loc[6, "kept, predicted"], table.loc[6, "hit rate"], table.loc[6, "kept, measured"]) == ("–",) * 3
+
+    def test_a_disturbed_run_tells_rates_and_no_time(self):
+        rows, why = levels(level(1, 0.8), level(6, 0.0)), "run r1 was cancelled"
+        assert "TTFT (median)" not in cliff_seen.cliff_table(rows, [], why)
+        assert cliff_seen.first_token_figure(rows, why) is None
+        told = cliff_seen.costs_the_first_token(rows, self.need, self.cache, why)
+        assert told == (None, "run r1 was cancelled, so its times are not to be read")
+        assert isinstance(told.saw, Unmeasured)
+        assert cliff_seen.first_token_figure(rows).data
 
     def test_what_it_costs(self):
         rows = levels(level(1, 0.8), level(3, 0.8, ttft=0.6), level(6, 0.0, n=12, ttft=9.0))

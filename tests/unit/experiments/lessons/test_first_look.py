@@ -56,16 +56,18 @@ def test_most_seconds_before_the_first_token_or_not():
 
 
 def test_the_first_token_waits_for_what_is_new():
+    # turns 2 to 6 compute 200, 208, 216, 224 and 200 tokens under prefix: against the turn 2 / sqrt(9.5 * 10)
     assert first_look.waits_for_what_is_new(run()) == (
         True,
-        "from the first turn to the last prompts grew 2.67x, and the time to first token went from 600 ms to 1.60 s "
-        "under base and from 600 ms to 200 ms under prefix (n = 6 turns in each arm)",
+        "from turn 2 on the time to first token follows the prompt's length with a rank correlation of 1.00 under "
+        "base; under prefix it is 0.21 with the prompt's length and 1.00 with the tokens that were computed "
+        "(n = 5 turns in each arm)",
     )
     never_hits = [step("prefix", turn, t_first_token=step("base", turn).t_first_token) for turn in range(1, 7)]
     assert first_look.waits_for_what_is_new(frame([*steps(("base",), turns=6), *never_hits])).holds is False
 
 
-@pytest.mark.parametrize("turns", [1, 4])
+@pytest.mark.parametrize("turns", [1, 2, 4])
 def test_few_steps_tell_nothing(turns: int):
     few = run(turns)
     ledger = wall_ledger_info(few)

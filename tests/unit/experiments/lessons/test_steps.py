@@ -150,7 +150,11 @@ def test_what_makes_a_call_dearer_is_prefill_and_with_caching_decode_is_left(run
         "prefill is 73 % under base and 33 % under prefix of a call's time at 10 steps, and decode is 67 % under "
         "prefix (n = 10 calls in each arm)",
     )
-    assert steps.seconds_by_part(ledger).loc["prefill", ("base", 10)] == "550 ms"
+    parts = steps.seconds_by_part(ledger)
+    assert parts.loc["prefill", ("base", 10)] == "550 ms"
+    assert parts.loc["queue", ("base", 10)] == "0.00 ms"
+    assert set(parts.loc["KV transfer"]) == {"–"}
+    assert "client_lag" not in parts.index
 
 
 def test_calls_that_get_no_dearer_and_a_cache_that_finds_nothing_are_surprises(tmp_path: Path):
@@ -169,7 +173,8 @@ def test_ten_steps_are_more_than_ten_questions_unless_a_cache_finds_the_history(
     assert steps_told.worth_in_questions(run) == (
         True,
         "beside a single step, 10 steps computed 55.0x the prompt tokens in 25.0x the time under base and 10.0x the "
-        "prompt tokens in 10.0x the time under prefix (n = 1 pass each)",
+        "prompt tokens in 10.0x the time under prefix; so in seconds 10 steps are worth 10.0 questions even with "
+        "the cache (n = 1 pass each)",
     )
     assert steps_told.worth_in_questions(a_run(tmp_path / "useless", nothing)).holds is False
     assert steps_told.worth_in_questions(a_run(tmp_path / "no one", counts=(5, 10))).holds is None

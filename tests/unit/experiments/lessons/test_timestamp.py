@@ -19,6 +19,7 @@ from labkit.experiments.lessons.timestamp import (
     repaired,
     variants_of,
 )
+from labkit.experiments.lessons.told import Unmeasured
 from labkit.traffic.recording import load
 
 NAME = "ranks-that-jump-live"
@@ -50,8 +51,12 @@ def test_a_cache_that_serves_all_the_same_is_a_surprise():
 def test_it_is_as_slow_as_base():
     holds, saw = as_slow_as_base(table())
     assert holds
-    assert "with the time first the first token came 1.00x as fast as under base" in saw
-    assert "6 pairs" in saw
+    # base: 600 + 800 + ... + 1600 ms; as recorded 600 + 200 + 208 + 216 + 224 + 200
+    assert saw == (
+        "with the time first the first token came 1.00x as fast as under base (6.60 s against 6.60 s, added up over "
+        "6 pairs), and as recorded the first token came 4.00x as fast as under base (1.65 s against 6.60 s, added up "
+        "over 6 pairs)"
+    )
 
 
 @pytest.mark.parametrize("turns", [2, 4])
@@ -62,16 +67,27 @@ def test_few_pairs_tell_no_time(turns):
 def test_without_base_no_time_is_told_and_rates_are():
     only = [row for row in steps(("base", "prefix"), turns=6) if row.arm == "prefix"]
     rows = variant_table({CLEAN: frame(only), FIRST: frame(only), LAST: frame(only)})
-    assert as_slow_as_base(rows).holds is None
-    assert "(base was not measured beside it)" in as_slow_as_base(rows).saw
+    told = as_slow_as_base(rows)
+    assert told == (None, "base was not measured beside the requests as recorded and time first")
+    assert isinstance(told.saw, Unmeasured)
     assert repaired(rows).holds
 
 
-def test_base_beside_the_broken_one_alone_is_enough():
+def test_base_beside_the_broken_one_alone_is_half_of_it():
     only = [row for row in steps(("base", "prefix"), turns=6) if row.arm == "prefix"]
     rows = variant_table({CLEAN: frame(only), FIRST: frame(broken(6)), LAST: frame(only)})
-    assert as_slow_as_base(rows).holds
-    assert "as recorded the first token came after 212 ms in the median" in as_slow_as_base(rows).saw
+    assert as_slow_as_base(rows) == (None, "base was not measured beside the requests as recorded")
+
+
+def test_a_cache_that_gains_nothing_as_recorded_shows_no_loss():
+    rows = variant_table({name: frame(broken(6)) for name in (CLEAN, FIRST, LAST)})
+    assert as_slow_as_base(rows).holds is False
+
+
+def test_disturbed_runs_tell_no_time():
+    told = as_slow_as_base(table(), "others kept the machine busy during run r1")
+    assert told == (None, "others kept the machine busy during run r1, so its times are not to be read")
+    assert isinstance(told.saw, Unmeasured)
 
 
 def test_the_mend_is_held_against_the_recording():
