@@ -36,7 +36,7 @@ RUN_SPECULATION = "20261130T195042Z-speculation-eedab7"
 import pandas as pd
 from IPython.display import Markdown
 
-from labkit.experiments.lessons import article, article_told
+from labkit.experiments.lessons import article, article_shown, article_told
 from labkit.experiments.lessons.article_answers import article_answers
 from labkit.experiments.lessons.article_words import in_words
 from labkit.experiments.lessons.measured import measured
@@ -51,12 +51,12 @@ pd.set_option("display.max_colwidth", None)
 # ## What does the article say?
 #
 # The article itself is not part of this project. What was noted of it are these claims: most are lines of code or of
-# configuration, two are about numbers. `metric` says what kind of thing each is about.
+# configuration, three are about numbers.
 
 # %%
 claims = load_claims()
 of_article = claims[claims["source"] == article.ARTICLE]
-of_article[["layer", "metric", "statement"]]
+article_shown.claims_shown(of_article)
 
 # %% [markdown]
 # ## Ask the engine, do not quote it
@@ -187,13 +187,19 @@ print("\n".join(said))
 
 # %%
 found = article.evidence(answers, runs)
-article.shown(found.seen)
+article_shown.gains_shown(found.seen)
 
 # %% [markdown]
-# A gain has the unit `x`: seconds without the layer over seconds with it, so above 1 is better; `low` and `high` are
-# its 95 % interval. `n` counts requests. Rows in `%` are hit rates, prompt tokens from the cache over all prompt
-# tokens, and `tokens` is what one round of speculation yields.
+# A gain is seconds without the layer over seconds with it, or tokens per second the other way round, so above 1 is
+# better. `n` counts requests. Metrics that came to one number share a row: with as many tokens, time and rate do.
 #
+# Levels are no gains. A hit rate is prompt tokens from the cache over all prompt tokens; tokens per round is what one
+# round of speculation yields. Without an interval there were too few tasks for one, or none is computed.
+
+# %%
+article_shown.levels_shown(found.seen)
+
+# %% [markdown]
 # ## Does nothing survive a turn?
 #
 # The article says that vLLM keeps no KV between turns by default. Two things are asked: what does an engine do that is
@@ -215,6 +221,8 @@ Markdown(told("nothing is reused between turns by default", *article_told.reuse_
 #
 # Beside each: what this machine says, what others published on the same layer and metric (never joined with a
 # measurement), the verdict, and the reason. A dash: nothing is known. The verdict is computed from the cells' own data.
+#
+# **Prediction:** most of the article cannot be seen on this machine.
 
 # %%
 table
@@ -258,7 +266,8 @@ Markdown(told(prediction, *article_told.verdicts_saw(others)))
 # ## In practice
 #
 # What a reader of the article should change in their code, as the engine that was asked has it. Each line of today was
-# put to it in the same way as the article's.
+# put to it in the same way as the article's. Where nothing says the same, the nearest stands there with its limit; a
+# line that is `accepted` exists, which is not to say that it does what the article's line promised.
 
 # %%
 Markdown(article_told.to_change(found))
@@ -268,7 +277,8 @@ Markdown(article_told.to_change(found))
 #   checked: look for the value in the connector's own config, as above, not in your file.
 # - **Leave prefix caching on.** It is on by default, and it is the layer that needs nothing from you but a prompt that
 #   only grows.
-# - **Do not set `max_num_seqs: 1`** on the prefill side: it is taken, and makes prompts wait for each other.
+# - **Leave `max_num_seqs: 1` out** on the prefill side: it is taken, and would serialise prompts (by its meaning, not
+#   measured). A split over NIXL worked without it here, which is no evidence for MoRI-IO.
 # - **This machine cannot show** goodput, request rates or anything of MoRI-IO's transfers: those need the GPUs. On an
 #   MI300X, set `PROFILE = "mi300x-8-qwen3-235b"` and the ids of runs from there; the cells stay the same.
 # - The accepted lines are proven by vLLM's parser and config classes, not by a transfer on hardware.

@@ -25,7 +25,7 @@ from labkit.experiments.lessons.article_judged import (
 from labkit.experiments.lessons.article_lines import DEFAULT, LINES, SEQS, Line, lines_of
 from labkit.experiments.lessons.article_numbers import judged_number
 from labkit.experiments.lessons.article_seen import draft_room, prefill_seqs, seen
-from labkit.experiments.lessons.article_words import claimed, in_words, one_line
+from labkit.experiments.lessons.article_words import cell, claimed, in_words, one_line
 from labkit.experiments.report.english import records
 from labkit.experiments.report.material import Material
 from labkit.plots.labels import term_label
@@ -124,11 +124,11 @@ def _table(kept: pd.DataFrame, found: Evidence, claims: pd.DataFrame) -> pd.Data
         rows.append(
             {
                 "layer": DASH if claim["layer"] == "none" else term_label(claim["layer"]),
-                "claim": claim["statement"],
+                "claim": cell(claim["statement"]),
                 "this machine": verdict.here,
                 "others": _others(claim, claims),
                 "verdict": verdict.verdict,
-                "because": verdict.because,
+                "because": cell(verdict.because),
             }
         )
     return pd.DataFrame(rows, columns=["layer", "claim", "this machine", "others", "verdict", "because"])
@@ -141,12 +141,15 @@ def _others(claim: Mapping[str, Any], claims: pd.DataFrame) -> str:
 
 
 def lines_table(answers: Answers, *claims: str) -> pd.DataFrame:
-    """The article's lines and today's, each with the engine's answer; of these claims alone, or of all."""
+    """The article's lines and today's, each with the engine's answer; of these claims alone, or of all.
+
+    Where nothing says the same today, the nearest stands there with its limit.
+    """
     rows = [
         {
             "the article": one_line(line.written.text),
             "the engine": in_words(answers.of(line.written.id)),
-            "today": one_line(line.today.text) if line.today else "nothing to set",
+            "today": _today(line),
             "the engine, too": in_words(answers.of(line.today.id)) if line.today else DASH,
         }
         for line in LINES
@@ -155,13 +158,14 @@ def lines_table(answers: Answers, *claims: str) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def _today(line: Line) -> str:
+    if line.today is None:
+        return cell(line.limit) or "nothing to set"
+    text = one_line(line.today.text)
+    return f"no equivalent; nearest: {text} ({cell(line.limit)})" if line.limit else text
+
+
 def arm_gains_of(run: Run) -> pd.DataFrame:
     """What each arm of a run gained over base; columns of ArmGainRow. Empty where arms cannot be paired."""
     head = Material(run).headline
     return typed_frame(ArmGainRow, []) if head is None else head.arm_gains
-
-
-def shown(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows of `Evidence.seen` as a reader wants them: two digits, and a dash where there is no interval."""
-    kept = rows.drop(columns=["run", "agents"]).round(2).astype("object")
-    return kept.where(kept.notna(), DASH)

@@ -10,7 +10,7 @@ import pandas as pd
 
 from labkit.analysis.format import DASH, percent
 from labkit.engines.accepts import Answer
-from labkit.experiments.lessons.article_words import first_line, ignored_words, levels, rows_of
+from labkit.experiments.lessons.article_words import code_span, first_line, ignored_words, levels, rows_of
 
 Verdict = Literal["agrees", "differs", "cannot be seen here"]
 AGREES: Verdict = "agrees"
@@ -53,13 +53,17 @@ def judged_answers(answers: Sequence[Answer], control: Answer | None = None) -> 
     if lost := [answer for answer in answers if answer.status in UNASKED]:
         return Judged(verdict=UNSEEN, because=f"nobody could be asked: {lost[0].said}")
     if refused := [answer for answer in answers if answer.status == "refused"]:
-        return Judged(verdict=DIFFERS, because=f"the engine refuses it: {first_line(refused[0].said)}", here=here)
+        return Judged(verdict=DIFFERS, because=f"the engine refuses it: {_words(refused[0])}", here=here)
     if ignored := [answer for answer in answers if answer.status == "ignored"]:
         return Judged(verdict=DIFFERS, because=ignored_words(ignored[0]), here=here)
     if control is not None and control.status == "accepted":
         because = "the engine takes any name, a made-up one too, and looks for it only when it starts"
         return Judged(verdict=UNSEEN, because=because, here=here)
     return Judged(verdict=AGREES, because="the engine takes the line", here=here)
+
+
+def _words(answer: Answer) -> str:
+    return code_span(first_line(answer.said))
 
 
 def judged_reuse(default: Answer, seen: pd.DataFrame) -> Judged:
@@ -75,11 +79,22 @@ def judged_reuse(default: Answer, seen: pd.DataFrame) -> Judged:
 
 
 def judged_seqs(line: Judged, most: int | None, n: int) -> Judged:
-    """Of one request at a time on the prefill side: whether the split did without. `n`: steps that finished so."""
-    if most is None or most <= 1 or not n:
+    """Of one request at a time on the prefill side. `line`: whether the engine takes it. `n`: steps that finished with
+    up to `most` at once.
+
+    A setting is no statement, so an engine that takes it settles nothing; and a split over another connector is no
+    evidence for MoRI-IO, so that it stands beside the claim and does not judge it.
+    """
+    if line.verdict != AGREES:
         return line
-    because = f"no need of it: {n} steps went through a split whose prefill side may take {most} requests at once"
-    return Judged(verdict=DIFFERS, because=because, here=f"--max-num-seqs {most}, n {n}")
+    meaning = "it would serialise prompts (by its meaning, not measured)"
+    if most is None or most <= 1 or not n:
+        return Judged(verdict=UNSEEN, because=f"the engine takes it, and {meaning}", here=line.here)
+    because = (
+        f"the engine takes it, and {meaning}; {n} steps went through a split here without it, which says nothing of "
+        "MoRI-IO"
+    )
+    return Judged(verdict=UNSEEN, because=because, here=f"not needed here: --max-num-seqs {most}, n {n}")
 
 
 def judged_memory(weights_gb: float | None, room: DraftRoom | None) -> Judged:

@@ -18,14 +18,16 @@ from labkit.experiments.lessons.article_questions import CONNECTOR, config_file,
 class Line:
     """A line of the article, by the claim that it is of, and what says the same today.
 
-    `today` None: there is nothing to set. `control`: a line that is surely wrong; an engine that takes this one, too,
-    does not look, and its yes to the article's line says nothing.
+    `today` None: there is nothing to set, or nothing that need be, which `limit` says. With both, nothing says the same
+    today: `today` is the nearest, and `limit`, a clause, is what it does not do. `control`: a line that is surely
+    wrong; an engine that takes this one, too, does not look, and its yes to the article's line says nothing.
     """
 
     claim: str
     written: Question
     today: Question | None
     control: Question | None = None
+    limit: str = ""
 
 
 SEQS = "article-max-num-seqs"
@@ -79,6 +81,7 @@ LINES: tuple[Line, ...] = (
         written=serve("draft-name", f"{_SPEC} Qwen/Qwen3-1.5B", "spec_model"),
         today=serve("draft-name-today", f"{_SPEC} Qwen/Qwen3-1.7B", "spec_model"),
         control=serve("draft-name-control", f"{_SPEC} no-such-maker/No-Such-Model", "spec_model"),
+        limit="a draft of another size; the engine takes a made-up name as well, so that its yes proves no name",
     ),
     Line(
         claim="article-moriio-yaml",
@@ -88,7 +91,8 @@ LINES: tuple[Line, ...] = (
     Line(
         claim=SEQS,
         written=llm("seqs", "scheduler_config.max_num_seqs", max_num_seqs=1),
-        today=llm("seqs-today", "scheduler_config.max_num_seqs", max_num_seqs=64),
+        today=None,
+        limit="the engine's default then holds; no other value was measured",
     ),
     Line(
         claim="article-fp8-under-moriio",
@@ -104,11 +108,13 @@ LINES: tuple[Line, ...] = (
         claim="article-retry-count",
         written=key("retry", retry_count=3),
         today=router("retry-today", f"{_ROUTER} --retry-max-retries 3", "retry_max_retries"),
+        limit="the router sends a whole HTTP request again; no transfer is repeated",
     ),
     Line(
         claim="article-max-transfers",
         written=key("transfers", max_concurrent_transfers=8),
         today=key("transfers-today", num_workers=8),
+        limit='threads of the RDMA backend, not transfers; with `"backend": "xgmi"`, as in the plan here, unused',
     ),
     Line(claim="article-buffer-size", written=key("buffer", buffer_size_mb=512), today=None),
 )

@@ -8,7 +8,7 @@ from labkit.engines.accepts import Answer, Answers
 from labkit.experiments.lessons.article import Evidence, judged_line
 from labkit.experiments.lessons.article_judged import AGREES, UNASKED, UNSEEN, VERDICTS
 from labkit.experiments.lessons.article_lines import DEFAULT, LINES, MISSPELT, Line
-from labkit.experiments.lessons.article_words import first_line, ignored_words, one_line
+from labkit.experiments.lessons.article_words import code_span, first_line, ignored_words, one_line
 from labkit.experiments.lessons.outcome import Outcome
 from labkit.experiments.report.english import counted, listed, records
 
@@ -20,7 +20,7 @@ def import_saw(answers: Answers) -> Outcome:
         return Outcome(None, answer.said)
     if answer.status == "accepted":
         return Outcome(False, "the engine's Python imports it")
-    return Outcome(True, f"the engine's Python says `{first_line(answer.said)}`")
+    return Outcome(True, f"the engine's Python says {code_span(first_line(answer.said))}")
 
 
 def names_saw(answers: Answers) -> Outcome:
@@ -73,7 +73,10 @@ def _unasked(found: list[Answer]) -> str:
 
 
 def to_change(found: Evidence) -> str:
-    """What a reader of the article writes today, as a list in Markdown: each line that does not do what it says."""
+    """What a reader of the article writes today, as a list in Markdown: each line that does not do what it says.
+
+    Of three kinds: a line that says the same, no equivalent but a nearest one with its limit, and nothing to set.
+    """
     if lost := _unasked([found.answers.of(line.written.id) for line in LINES]):
         return f"Nobody could be asked here: {lost}."
     return "\n".join(_change(line, found) for line in LINES if judged_line(line, found).verdict != AGREES)
@@ -82,5 +85,10 @@ def to_change(found: Evidence) -> str:
 def _change(line: Line, found: Evidence) -> str:
     before = f"- `{one_line(line.written.text)}`: {judged_line(line, found).because}."
     if line.today is None:
-        return f"{before} **Leave it out**: there is nothing to set."
-    return f"{before} **Write** `{one_line(line.today.text)}` ({found.answers.of(line.today.id).status})."
+        return f"{before} **Leave it out**: {line.limit or 'there is nothing to set'}."
+    today = f"`{one_line(line.today.text)}` ({found.answers.of(line.today.id).status})"
+    return (
+        f"{before} **No equivalent**; nearest is {today}: {line.limit}."
+        if line.limit
+        else f"{before} **Write** {today}."
+    )

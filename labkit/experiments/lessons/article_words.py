@@ -21,6 +21,8 @@ METRICS = {
     "slo_attainment": "requests within an objective",
     "request_rate": "the highest rate within an objective",
     "cpu_share": "the CPU's share of the time",
+    "api": "name in code",
+    "usd_per_task": "dollars per task",
 }
 _MOST = 150
 
@@ -47,6 +49,23 @@ def ignored_words(answer: Answer) -> str:
     """`none of 62 settings changes with it, and no warning names it`."""
     warned = "a warning names it" if answer.warned else "no warning names it"
     return f"none of {answer.compared} settings changes with it, and {warned}"
+
+
+def code_span(said: str) -> str:
+    """The engine's words for Markdown, which would take `__init__` for bold."""
+    return "`" + said.replace("`", "'") + "`"
+
+
+def cell(text: str) -> str:
+    """Markdown for a cell of a table, which shows backticks as they are."""
+    return text.replace("`", "")
+
+
+def with_interval(row: Mapping[str, Any]) -> str:
+    """`1.54x (1.45-1.64)`, `69 %`: a row of `seen`, its 95 % interval where it has one."""
+    value = _range(row["value"], row["value"], str(row["unit"]))
+    low, high = (None if missing(row[end]) else row[end] for end in ("low", "high"))
+    return value if low is None or high is None else f"{value} ({plain(low)}-{plain(high)})"
 
 
 def one_line(code: str) -> str:

@@ -130,7 +130,7 @@ def small_chunks_divide_the_gap(pair: Pair, arm: str) -> Outcome:
         f"beside prompts of over {size} new tokens the longest gap was {seconds(before)} in one pass and "
         f"{seconds(after)} in chunks (medians, n = {len(met[0])} and {counted(len(met[1]), 'prompt')}), where one "
         f"chunk of {size} should take {seconds(promised)}: {plain(after / promised)} times that; "
-        f"the prompts' own time to first token was {seconds(_own_wait(met[0]))} and {seconds(_own_wait(met[1]))} (medians)"
+        f"those prompts' own TTFT was {seconds(_own_wait(met[0]))} and {seconds(_own_wait(met[1]))} (medians)"
     )
     told = min(map(len, met)) >= FEW
     return Outcome(after < before and after <= _WITHIN * promised if told else None, saw)

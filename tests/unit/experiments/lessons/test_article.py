@@ -8,7 +8,7 @@ from unit.experiments.lessons.article_facts import answers, nobody, rate, seen
 
 from labkit.core.errors import BadInput
 from labkit.engines.accepts import Answer
-from labkit.experiments.lessons import article, article_told
+from labkit.experiments.lessons import article, article_shown, article_told
 from labkit.experiments.lessons.article import Evidence
 from labkit.experiments.lessons.article_lines import LINES, all_questions
 from labkit.experiments.lessons.article_words import claimed, first_line, in_words
@@ -40,11 +40,13 @@ def test_each_claim_of_the_article_has_a_verdict_with_a_reason(claims) -> None:
     assert len(table) == 14
     assert list(table.columns) == ["layer", "claim", "this machine", "others", "verdict", "because"]
     verdicts = dict(zip(table["claim"], table["verdict"], strict=True))
-    assert verdicts["`from vllm.connections import global_force_connection` sets up the KV connection."] == "differs"
+    assert verdicts["from vllm.connections import global_force_connection sets up the KV connection."] == "differs"
     assert verdicts["vLLM does not reuse KV across turns by default."] == "differs"
     assert verdicts["The draft model is Qwen3-1.5B."] == "cannot be seen here"
     assert verdicts["Table 5.3 gives costs per token and per task."] == "cannot be seen here"
-    assert list(verdicts.values()).count("differs") == 11
+    assert verdicts["max_num_seqs: 1 on the prefill side."] == "cannot be seen here"
+    assert list(verdicts.values()).count("differs") == 10
+    assert not table.map(lambda text: "`" in text).to_numpy().any(), "a cell shows a backtick as it is"
     assert (table["because"].str.len() > 0).all()
 
 
@@ -98,7 +100,7 @@ def test_predictions_meet_what_was_answered(claims) -> None:
     assert article_told.misspelt_saw(told)[0] is True
     table = article.article_table(claims, found())
     assert article_told.reuse_saw(told, table)[0] is False
-    assert article_told.verdicts_saw(table) == (False, "of 14 claims, 11 differ and 3 cannot be seen here")
+    assert article_told.verdicts_saw(table) == (False, "of 14 claims, 10 differ and 4 cannot be seen here")
 
 
 def test_predictions_can_fare_the_other_way(claims) -> None:
@@ -121,8 +123,35 @@ def test_what_to_change_leaves_out_what_may_stay(claims) -> None:
     assert '- `"kv_connector_extra_config": {"buffer_size_mb": 512}`' in text
     assert "**Leave it out**: there is nothing to set." in text
     assert "**Write** `vllm serve MODEL --kv-cache-dtype fp8` (accepted)." in text
-    assert "`LLM(MODEL, max_num_seqs=1)`: no need of it: 60 steps" in text
-    assert "max_num_seqs=1" not in article_told.to_change(found(at_once=None))
+    for each in (text, article_told.to_change(found(at_once=None))):
+        (line,) = (line for line in each.splitlines() if "max_num_seqs=1" in line)
+        assert "it would serialise prompts (by its meaning, not measured)" in line
+        assert line.endswith("**Leave it out**: the engine's default then holds; no other value was measured.")
+    assert "max_num_seqs=64" not in text
+
+
+def test_what_is_only_near_is_not_said_to_be_the_same(claims) -> None:
+    lines = article_told.to_change(found()).splitlines()
+    near = {
+        limit: line
+        for line in lines
+        for limit in ("RDMA", "no transfer is repeated", "proves no name")
+        if limit in line
+    }
+    assert len(near) == 3
+    assert all("**No equivalent**; nearest is `" in line and "**Write**" not in line for line in near.values())
+    assert sum("**Write**" in line for line in lines) == 7
+    shown = article.lines_table(answers(), "article-max-transfers").iloc[0]["today"]
+    assert shown.startswith(
+        'no equivalent; nearest: "kv_connector_extra_config": {"num_workers": 8} (threads of the RDMA'
+    )
+    assert "`" not in shown
+
+
+def test_the_engine_s_words_are_code_in_markdown(claims) -> None:
+    said = "TypeError: EngineArgs.__init__() got `x`"
+    told = answers(spec_keyword=Answer(id="spec-keyword", status="refused", said=said))
+    assert "the engine refuses it: `TypeError: EngineArgs.__init__() got 'x'`." in article_told.to_change(found(told))
 
 
 def test_weights_are_two_bytes_a_parameter_of_the_size_in_a_name() -> None:
@@ -150,11 +179,31 @@ def test_answers_are_live_or_stored() -> None:
         article_answers("fake")
 
 
-def test_rows_are_shown_with_a_dash_where_there_is_no_interval() -> None:
-    assert article.shown(RATES).iloc[0].to_dict() == {
-        "layer": "prefix_caching", "metric": "hit_rate", "where": "prefix", "value": 76.0, "unit": "%", "low": "–",
-        "high": "–", "n": 30, "verdict": "",
-    }  # fmt: skip
+def test_gains_and_levels_are_shown_apart_with_their_interval_beside_them() -> None:
+    rows = seen(
+        rate(76.0), {"layer": "speculation", "verdict": "worse"}, {"metric": "e2e_s"}, {"metric": "tokens_per_s"},
+        {"metric": "prompt_computed", "value": 1.0, "low": None, "high": None},
+        {"layer": "speculation", "metric": "acceptance_length", "unit": "tokens", "where": "ngram", "verdict": ""},
+    )  # fmt: skip
+    gains, levels = article_shown.gains_shown(rows), article_shown.levels_shown(rows)
+    assert gains.to_numpy().tolist() == [
+        ["prefix", "end-to-end time and tokens per second", "prefix", "3.00x (2.50-3.50)", 30, "better"],
+        ["prefix", "prompt tokens computed", "prefix", "1.00x", 30, "better"],
+        ["spec", "time to first token", "prefix", "3.00x (2.50-3.50)", 30, "worse"],
+    ]
+    assert levels.to_numpy().tolist() == [
+        ["prefix", "hit rate", "prefix", "76 %", 30],
+        ["spec", "tokens per round", "ngram", "3.00 tokens (2.50-3.50)", 30],
+    ]
+    assert len(article_shown.gains_shown(rows.head(0))) == len(article_shown.levels_shown(rows.head(0))) == 0
+
+
+def test_claims_are_shown_without_marks(claims) -> None:
+    table = article_shown.claims_shown(claims[claims["source"] == article.ARTICLE]).set_index("claim")
+    assert list(table.loc["from vllm.connections import global_force_connection sets up the KV connection."]) == [
+        "pd", "name in code",
+    ]  # fmt: skip
+    assert list(table.loc["Table 5.3 gives costs per token and per task."]) == ["–", "dollars per task"]
 
 
 def test_a_config_file_stands_on_one_line() -> None:

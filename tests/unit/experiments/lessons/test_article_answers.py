@@ -44,9 +44,9 @@ def test_stored_answers_say_that_they_are_from_elsewhere() -> None:
 
 def test_live_answers_say_what_was_asked_and_how_long() -> None:
     assert (
-        asked_of(answers(), "live") == "live answers: the vLLM 1.0 that is installed here was asked 28 lines, in 9 s."
+        asked_of(answers(), "live") == "live answers: the vLLM 1.0 that is installed here was asked 27 lines, in 9 s."
     )
-    assert asked_of(nobody(), "live") == "28 lines cannot be asked here: vLLM is not installed here."
+    assert asked_of(nobody(), "live") == "27 lines cannot be asked here: vLLM is not installed here."
 
 
 def test_where_there_is_no_engine_live_answers_are_that(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def test_a_line_that_is_taken_agrees_and_one_that_is_refused_or_ignored_differs(
     assert judged_answers([TAKEN]) == Judged(verdict="agrees", because="the engine takes the line", here="accepted")
     refused = judged_answers([TAKEN, REFUSED])
     assert (refused.verdict, refused.here) == ("differs", "accepted; refused")
-    assert refused.because == "the engine refuses it: TypeError: got an unexpected name"
+    assert refused.because == "the engine refuses it: `TypeError: got an unexpected name`"
     assert judged_answers([IGNORED]) == Judged(
         verdict="differs", because="none of 40 settings changes with it, and no warning names it", here="ignored"
     )
@@ -59,12 +59,20 @@ def test_reuse_is_judged_by_the_default_and_says_what_was_served() -> None:
     assert judged_reuse(LOST, rates).verdict == "cannot be seen here"
 
 
-def test_one_at_a_time_is_no_need_where_a_split_did_without() -> None:
+def test_a_setting_that_is_taken_is_neither_right_nor_wrong() -> None:
     line = judged_answers([TAKEN])
-    assert judged_seqs(line, 8, 60).verdict == "differs"
-    assert judged_seqs(line, 8, 60).here == "--max-num-seqs 8, n 60"
+    without = judged_seqs(line, 8, 60)
+    assert (without.verdict, without.here) == ("cannot be seen here", "not needed here: --max-num-seqs 8, n 60")
+    assert without.because == (
+        "the engine takes it, and it would serialise prompts (by its meaning, not measured); 60 steps went through a "
+        "split here without it, which says nothing of MoRI-IO"
+    )
     for most, n in ((None, 60), (1, 60), (8, 0)):
-        assert judged_seqs(line, most, n) == line
+        found = judged_seqs(line, most, n)
+        assert (found.verdict, found.here) == ("cannot be seen here", "accepted")
+        assert found.because.endswith("(by its meaning, not measured)")
+    for other in (judged_answers([REFUSED]), judged_answers([LOST])):
+        assert judged_seqs(other, 8, 60) == other
 
 
 def test_memory_is_another_draft_s_and_the_weights_are_arithmetic() -> None:

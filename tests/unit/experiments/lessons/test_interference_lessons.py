@@ -164,7 +164,7 @@ def test_chunks_that_divide_the_gap_and_chunks_that_do_not(tmp_path, small, hold
     outcome = small_chunks_divide_the_gap(Pair(whole, chunks), "prefix")
     assert outcome.holds is holds
     assert "the longest gap was 1.30 s in one pass and " in outcome.saw
-    assert "; the prompts' own time to first token was " in outcome.saw
+    assert "; those prompts' own TTFT was " in outcome.saw
     table = chunks_shown(Pair(whole, chunks), "prefix")
     assert list(table.index) == [2048, 128]
     assert list(table["prompts of over 128 new tokens (n)"]) == [6, 6]
