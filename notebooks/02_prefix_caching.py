@@ -34,9 +34,9 @@ CACHE_BLOCKS, CONTEXT = 129, 2048  # of the small cache: its blocks, and the lon
 ENGINE = "live"  # "stored": open the runs below, measure nothing
 RUN = "20261130T193341Z-quick-812cd2"
 RUN_CLIFF = "20261130T195559Z-interference-75e0a3"
-RUN_BLOCK = ""
-RUN_WORDS = ""
-RUN_WORDS_LIVE = ""
+RUN_BLOCK = "20261130T204221Z-replay-8df1bb"
+RUN_WORDS = "20261130T204412Z-replay-e0b882"
+RUN_WORDS_LIVE = "20261130T204509Z-replay-26bd72"
 
 # %%
 import pandas as pd

@@ -33,9 +33,9 @@ POOL_GB = 400  # an assumption: what 4 MI300X have left for KV beside Qwen3-235B
 START_DRAFT = False  # True: start engines with and without a draft model, three minutes more
 BREAK = False  # True: start a split engine and kill its prefill side, two minutes more
 ENGINE = "live"  # "stored": open the runs below, measure nothing
-RUN = "20261130T203139Z-replay-e531f3"
+RUN = "20261130T204544Z-replay-fcc541"
 RUN_FIRST = "20261130T202744Z-replay-a49081"
-RUN_LAST = "20261130T203243Z-replay-a96477"
+RUN_LAST = "20261130T204906Z-replay-4c6895"
 RUN_DRAFT = "20261130T195042Z-speculation-eedab7"
 RUN_BROKEN = ""  # none yet
 
