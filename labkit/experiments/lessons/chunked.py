@@ -72,7 +72,7 @@ def promised_gaps(load: Company, arm: str, sizes: Sequence[int] = _SIZES) -> pd.
             "tokens in a pass, at most": size,
             f"passes of a prompt of {longest} new tokens": (passes := -(-longest // size)),
             "longest gap beside it": seconds(usual + min(size, longest) / rate.per_s),
-            "its own first token later by": seconds((passes - 1) * usual),
+            "the prompt's own first token later by": seconds((passes - 1) * usual),
         }
         for size in sizes
     ]

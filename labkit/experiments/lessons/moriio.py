@@ -23,9 +23,9 @@ _SHORT = {
     f"{_CONNECTOR} kv_connector": "connector",
     f"{_CONNECTOR} kv_role": "role",
     f"{_CONNECTOR} {_EXTRA}.read_mode": "READ (true) or WRITE (false)",
-    f"{_CONNECTOR} {_EXTRA}.backend": "way of the KV",
-    "command": "a process more",
-    "--vllm-pd-disaggregation": "sends to prefill, then to decode",
+    f"{_CONNECTOR} {_EXTRA}.backend": "backend of the transfer",
+    "command": "command",
+    "--vllm-pd-disaggregation": "prefill first, then decode",
 }
 """The settings of a split that say what it is, by the reader's name for them."""
 
