@@ -59,6 +59,7 @@ from labkit.experiments.lessons.told import told
 from labkit.plots.agents_cache import agents_cache_figure, agents_cache_info
 from labkit.plots.block_sizes import block_sizes_figure, block_sizes_info
 from labkit.plots.cache_gap import cache_gap_figure, cache_gap_info
+from labkit.plots.load_lines import load_figure, load_info
 from labkit.plots.per_turn import per_turn_figure, per_turn_info
 from labkit.plots.tokens_per_turn import tokens_per_turn_figure, tokens_per_turn_info
 
@@ -268,7 +269,7 @@ Markdown(told("the cache holds everything until the agents' blocks are too many,
 # each turn, and the agents queue for that. Company alone costs something as well, so look at the levels that fit.
 
 # %%
-cliff_seen.first_token_figure(rows, why_no_times)
+None if why_no_times else load_figure(load_info(rows, "ttft"))
 
 # %%
 cost = cliff_seen.costs_the_first_token(rows, need, cache, why_no_times)

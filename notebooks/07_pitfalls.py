@@ -118,6 +118,7 @@ runs = {name: measured("replay", question, ENGINE, stored[name]) for name, quest
 # The *hit rate* is the share of prompt tokens that came from the cache. Its *ceiling* is what an infinite cache of
 # whole blocks could have served of these very requests. Both are weighted by tokens, under `prefix`. TTFT is added up
 # over *pairs*, the steps that both arms finished; the gain is `base`'s sum over that of `prefix`.
+# Where other processes kept the machine busy, times are shown and not judged.
 
 # %%
 steps = {name: run.steps() for name, run in runs.items()}

@@ -7,8 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from labkit.analysis.tables import Floats
 
-def rank_correlation(one: Sequence[float], other: Sequence[float]) -> float | None:
+Values = Sequence[float] | Floats
+
+
+def rank_correlation(one: Values, other: Values) -> float | None:
     """Spearman's rho, -1 to 1: Pearson's correlation of the ranks, equal values sharing their mean rank.
 
     Pairs with a NaN are left out. None for fewer than three pairs, or where one of the two never changes.

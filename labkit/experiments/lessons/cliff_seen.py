@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
-import plotly.graph_objects as go
 
 from labkit.analysis.concurrency import windows
 from labkit.analysis.format import DASH, count, missing, percent, seconds
@@ -16,7 +15,6 @@ from labkit.engines.profiles import load_profile
 from labkit.experiments.lessons.cliff import Need, SmallCache
 from labkit.experiments.lessons.outcome import Outcome, unmeasured
 from labkit.experiments.report.english import counted, listed, records
-from labkit.plots.load_lines import load_figure, load_info
 from labkit.store.runs import Run
 
 KEPT, GONE = 0.9, 0.3
@@ -41,11 +39,6 @@ def cliff_table(rows: pd.DataFrame, expected: Sequence[TurnTakingRow], disturban
     return table.set_index("agents").drop(columns=[_TTFT] if disturbance else [])
 
 
-def first_token_figure(rows: pd.DataFrame, disturbance: str = "") -> go.Figure | None:
-    """The time to first token by number of agents; None, so that nothing is drawn, where no time is to be read."""
-    return None if disturbance else load_figure(load_info(rows, "ttft"))
-
-
 def falls_where_predicted(rows: pd.DataFrame, need: Need, cache: SmallCache) -> Outcome:
     """Whether the cache held what it could up to `whole` agents, and next to nothing from `gone` on."""
     known = [row for row in records(rows) if _kept(row) is not None]
@@ -68,7 +61,7 @@ def falls_where_predicted(rows: pd.DataFrame, need: Need, cache: SmallCache) -> 
 def costs_the_first_token(rows: pd.DataFrame, need: Need, cache: SmallCache, disturbance: str = "") -> Outcome:
     """Whether the median time to first token more than doubles from the last level that fits to the first without."""
     if disturbance:
-        return unmeasured(f"{disturbance}, so its times are not to be read")
+        return unmeasured(f"{disturbance}, so no time is shown")
     known = [row for row in records(rows) if not missing(row["ttft_p50_s"])]
     below = [row for row in known if row["agents"] <= need.whole(cache)]
     beyond = [row for row in known if row["agents"] >= need.gone(cache)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from labkit.experiments.report.english import listed
 from labkit.experiments.verdict import OTHERS_KEPT
 from labkit.store.runs import Run
 
@@ -14,9 +15,9 @@ def disturbed(runs: Iterable[Run]) -> str:
     busy = [info.id for info in infos if OTHERS_KEPT in info.note]
     cut = [info.id for info in infos if info.state == "cancelled" and info.id not in busy]
     said = [f"others kept the machine busy during {_named(busy)}"] if busy else []
-    said += [f"{_named(cut)} was cancelled"] if cut else []
+    said += [f"{_named(cut)} {'was' if len(cut) == 1 else 'were'} cancelled"] if cut else []
     return " and ".join(said)
 
 
 def _named(ids: list[str]) -> str:
-    return " and ".join(f"run {each}" for each in dict.fromkeys(ids))
+    return listed(f"run {each}" for each in dict.fromkeys(ids))

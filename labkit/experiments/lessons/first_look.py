@@ -82,8 +82,10 @@ def waits_for_what_is_new(steps: pd.DataFrame) -> Outcome:
     if not len(turns):
         return unmeasured("base and prefix have no later turn in common")
     base, prefix = (turns[turns["arm"] == arm] for arm in (BASE.label, PREFIX))
-    with_prompt, cached_with_prompt = (rank_correlation(one["ttft_s"], one["prompt_tokens"]) for one in (base, prefix))
-    with_new = rank_correlation(prefix["ttft_s"], prefix["new"])
+    with_prompt, cached_with_prompt = (
+        rank_correlation(numbers(one, "ttft_s"), numbers(one, "prompt_tokens")) for one in (base, prefix)
+    )
+    with_new = rank_correlation(numbers(prefix, "ttft_s"), numbers(prefix, "new"))
     said = (
         f"from turn 2 on the time to first token follows the prompt's length with a rank correlation of "
         f"{plain(with_prompt)} under base; under prefix it is {plain(cached_with_prompt)} with the prompt's length and "

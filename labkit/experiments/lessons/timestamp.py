@@ -70,7 +70,7 @@ def as_slow_as_base(table: pd.DataFrame, disturbance: str = "") -> Outcome:
     """
     clean, first, _ = _rows(table)
     if disturbance:
-        return unmeasured(f"{disturbance}, so its times are not to be read")
+        return unmeasured(f"{disturbance}, so no time is judged")
     alone = [row["variant"] for row in (clean, first) if missing(row["gain"])]
     if alone:
         return unmeasured(f"base was not measured beside the requests {listed(alone)}")

@@ -33,3 +33,5 @@ def test_the_one_that_was_disturbed_is_named_by_what_the_runner_notes(tmp_path):
 def test_a_cancelled_run_tells_none(tmp_path, note):
     cut = a_run(tmp_path, "cancelled", note)
     assert disturbed([cut]) == f"run {cut.id} was cancelled"
+    other = a_run(tmp_path, "cancelled", note)
+    assert disturbed([cut, other]) == f"run {cut.id} and run {other.id} were cancelled"

@@ -86,7 +86,7 @@ def test_a_cache_that_gains_nothing_as_recorded_shows_no_loss():
 
 def test_disturbed_runs_tell_no_time():
     told = as_slow_as_base(table(), "others kept the machine busy during run r1")
-    assert told == (None, "others kept the machine busy during run r1, so its times are not to be read")
+    assert told == (None, "others kept the machine busy during run r1, so no time is judged")
     assert isinstance(told.saw, Unmeasured)
 
 
