@@ -44,7 +44,7 @@ from labkit.analysis.drafters import drafter_table
 from labkit.analysis.tables import measured as without_warmup
 from labkit.engines.profiles import load_profile
 from labkit.experiments.dashboard.layers.costs import cost, gains
-from labkit.experiments.lessons import draft_tables, drafted, drafting, same_text
+from labkit.experiments.lessons import draft_seconds, draft_tables, drafted, drafting, same_text
 from labkit.experiments.lessons.measured import measured
 from labkit.experiments.lessons.told import told
 
@@ -107,12 +107,17 @@ run = measured("speculation", question, ENGINE, RUN)
 steps, events = run.steps(), run.events()
 promised = drafting.promises(load_profile(run.info.asked["profile"]))
 rates, rounds = drafter_table(steps), round_table(steps)
+methods = list(rates["method"].unique())
 promised = promised[promised["method"].isin(rates["method"])]
 print(drafting.refusals(events))
 
 # %% [markdown]
 # `suffix` is optional: `make suffix` builds it. Where it is asked for and not built, the line above says so in the
-# engine's own words, and the others are measured all the same. The stored run did not ask for it.
+# engine's own words, and the others are measured all the same. The stored run did not ask for it: `suffix` was not
+# measured here.
+#
+# Two kinds of sentence follow. What a round takes is told *of this run*. What a drafter guesses would have to hold for
+# other tasks, too, and an interval over tasks is proven from five of them on. With fewer there is no verdict.
 #
 # ## How many tokens does a round yield?
 #
@@ -137,7 +142,8 @@ Markdown(told("the draft model has a larger share accepted than n-gram", *drafte
 draft_tables.seconds_of_rounds(rounds)
 
 # %%
-Markdown(told("rounds last the passes that the formula has", *drafted.rounds_last(rounds, promised)))
+said = [draft_seconds.rounds_last(rounds, promised, method) for method in methods]
+Markdown("\n\n".join(told("rounds last the passes that the formula has", *each) for each in said))
 
 # %% [markdown]
 # Where rounds last longer, checking is what costs. A pass over one token waits for memory, and on a GPU there is
@@ -156,7 +162,9 @@ draft_promise_figure(draft_promise_info(promised, rounds))
 # target's size does not, however good its guesses are.
 
 # %%
-Markdown(told("those pay whose rounds yield more tokens than the formula's passes", *drafted.pays(rounds, promised)))
+said = [draft_seconds.pays(rounds, promised, method) for method in methods]
+predicted = "those pay whose rounds yield more tokens than the formula's passes, and no others"
+Markdown("\n\n".join(told(predicted, *each) for each in said))
 
 # %%
 draft_time_figure(draft_time_info(rounds))
@@ -185,7 +193,8 @@ draft_gain_figure(draft_gain_info(pairs))
 draft_tables.shares_of_decoding(rounds)
 
 # %%
-Markdown(told("the first token comes as early with drafts as without", *drafted.first_token_stays(rounds)))
+said = [draft_seconds.first_token_stays(rounds, method) for method in methods]
+Markdown("\n\n".join(told("the first token comes as early with drafts as without", *each) for each in said))
 
 # %% [markdown]
 # Below 1x in the column *first token*, it came later with the drafter. A draft model must read the prompt as well, and
@@ -207,9 +216,10 @@ said = [drafted.calls_guess_better(forms, method) for method in forms["method"].
 Markdown("\n\n".join(told("tool calls are guessed better than free text", *each) for each in said))
 
 # %% [markdown]
-# A surprise can go either way. A drafter that does not know the grammar writes its own words where a call must have
-# others; those are cut off, and count neither as proposed nor as rejected. So a rate of 100 % can stand beside rounds
-# that yield less than `k + 1`: read *drafted a round*, too. By kind of step (few steps are drawn faint):
+# Rates can be far apart here and still be a matter of these tasks. A drafter that does not know the grammar writes its
+# own words where a call must have others; those are cut off, and count neither as proposed nor as rejected. So a rate
+# of 100 % can stand beside rounds that yield less than `k + 1`: read *drafted a round*, too. By kind of step (few steps
+# are drawn faint):
 
 # %%
 drafters_figure(drafters_info(rates, "rate", "kind"))
@@ -268,10 +278,10 @@ draft_tables.texts(texts)
 Markdown(told("every text is the same", *same_text.all_the_same(texts)))
 
 # %%
-same_text.partings(run.replies())
+print(same_text.partings_in_words(run.replies()))
 
 # %% [markdown]
-# An empty table: no text parts. "Same" has a limit. A pass over five tokens adds its sums in another order than a pass
+# "Same" has a limit. A pass over five tokens adds its sums in another order than a pass
 # over one, and where the two best tokens are a hair apart, or tie, another one may win. Both texts are then equally
 # greedy. This profile computes in float32 for that reason: its differences are far smaller than the usual gap. In
 # bfloat16, or on a GPU, expect a few that part, and look at where.
@@ -286,6 +296,10 @@ same_text.partings(run.replies())
 #
 # Eight MI300X serve Qwen3-235B. This is the plan for each drafter: what the arm with speculation has and the same arm
 # without it has not. Nothing of it was run here.
+#
+# vLLM plans its next pass while the GPU is busy (*asynchronous scheduling*). `ngram` and `suffix` need that off, so the
+# profile switches it off for all arms that are compared. That is a part of their price which the comparison does not
+# show, and how much it is was not measured here.
 
 # %%
 target = load_profile("mi300x-8-qwen3-235b")
@@ -313,8 +327,9 @@ round_lengths_figure(round_lengths_info(rates, load_claims()))
 # %% [markdown]
 # ## In practice
 #
-# - For an agent on a GPU, begin with `ngram` or `suffix`: they cost no memory and little time, and agents repeat
-#   themselves. Use a head or a draft model where it guesses much better **and** is much smaller than the model.
+# - For an agent on a GPU, try `ngram` first: it needs no memory, and agents repeat themselves. It costs asynchronous
+#   scheduling there, so measure it against an arm that has it on. `suffix` costs the same, and was not measured here.
+# - Use a head or a draft model where it guesses much better **and** is much smaller than the model.
 # - Judge by seconds given and taken, not by the acceptance rate. A perfect drafter of the model's own size loses.
 # - This machine cannot show what checking costs on a GPU, nor an EAGLE3 head, nor a batch. A 135M model also repeats
 #   itself more than a large one, which flatters copies.

@@ -21,8 +21,8 @@
 # how an order of switching on follows from a run.
 #
 # **What you'll need:** the environment of `make setup` and the model (`labkit models fetch smollm2-135m-instruct`). Two
-# cores and about four minutes with the values below, which are **too few to tell**: the full factorial takes 40 minutes
-# on two cores, and `RUN` holds one. With `ENGINE = "stored"` nothing is needed.
+# cores and about four minutes with the values below, which are **too few to tell**: the full factorial takes about
+# 40 minutes on two cores, and `RUN` holds one. With `ENGINE = "stored"` nothing is needed.
 
 # %% tags=["parameters"]
 PROFILE = "cpu-smollm2"
@@ -42,7 +42,7 @@ from IPython.display import Markdown
 
 from labkit.analysis.drift import drift
 from labkit.experiments.confirm_asked import ConfirmAsked
-from labkit.experiments.dashboard.compare import compare, gain_pictures
+from labkit.experiments.dashboard.compare import compare
 from labkit.experiments.dashboard.compare.doubts import doubts
 from labkit.experiments.dashboard.compare.meaning import meaning
 from labkit.experiments.dashboard.opened import Opened
@@ -115,19 +115,20 @@ owned.table()
 wall_ledger_figure(wall_ledger_info(steps[steps["arm"] == "base"]))
 
 # %% [markdown]
-# **Prediction 1 (Amdahl's law).** A layer gains at most `total / (total - what it can shorten)`. The split has no such
-# share: for one agent at a time it shortens nothing. Then no arm may stand above its limit. Do not expect the limit to
-# be reached, either: what is cached still has to be looked up, and a draft still has to be verified.
+# **A check (Amdahl's law).** A layer gains at most `total / (total - what it can shorten)`. The split has no such
+# share: for one agent at a time it shortens nothing. So no arm may stand above its limit. That is
+# hardly a prediction: it all but follows from what a share is, and an arm above it would say that a share is wrong. Nor
+# will the limit be reached: what is cached still has to be looked up, and a draft still has to be verified.
 
 # %%
 limits = amdahl.limits(owned, table)
 limits
 
 # %%
-Markdown(told("no arm gains more than its share of base allows", *amdahl.within_limits(owned, table)))
+Markdown(amdahl.checked(owned, table))
 
 # %% [markdown]
-# **Prediction 2.** If layers leave each other alone, what will two of them give? There are two answers. *Gains
+# **Prediction 1.** If layers leave each other alone, what will two of them give? There are two answers. *Gains
 # multiply* is what a factorial calls "no interaction". *Savings add* says that each layer takes its own seconds away.
 # Where layers shorten different parts, the second is right, and it promises more than the product.
 
@@ -140,16 +141,16 @@ Markdown(told("savings add, rather than gains multiply", *together.savings_add(b
 
 # %% [markdown]
 # The sums above weigh long requests more. The figure below, as all intervals here, is a mean over requests that count
-# alike. Above the cross (the product), layers give more together than one would multiply; below, they get in each
-# other's way.
+# alike. If savings add, then here, too, **together they give more than the product**. The product is the cross. Below
+# it, layers get in each other's way.
 
 # %%
 gains = compare.gains(opened, "cold", "")
 interactions_figure(interactions_info(gains.arm_gains))
 
 # %%
-words = together.gains_multiply(steps, ["prefix_caching", "speculation"])
-Markdown(told("the gains of prefix caching and speculation multiply, within 5 %", *words))
+words = together.more_than_product(steps, ["prefix_caching", "speculation"])
+Markdown(told("prefix caching and speculation together give more than the product of their gains", *words))
 
 # %% [markdown]
 # **Vary one thing: the clock.** Now the time to the first token (TTFT) alone. Speculation works after it, so alone it
@@ -192,17 +193,18 @@ Markdown(
 forest_figure(forest_info(gains.effects, ["e2e_s", "ttft_s"]))
 
 # %%
-pd.DataFrame(gain_pictures.gain_rows(gains, "e2e_s"))
+pd.DataFrame(together.gain_rows(gains, "e2e_s"))
 
 # %% [markdown]
-# Read a row from the right. **Verdict** is one of *better*, *worse*, *same* (within 5 %) and *too few to tell*. **Would
-# show** is the smallest gain that so many tasks would have shown in 80 of 100 runs. *Too few to tell* with "would show
-# 1.50x" does not mean "no gain": it means that a gain of 1.3 would have looked the same.
+# Read a row from the right. **Verdict** is one of *better*, *worse*, *same* (within 5 %) and *too few to tell*; an
+# interaction (`×`) is no layer's gain, and is *more* or *less than the product*. **Would show** is the smallest gain
+# that so many tasks would have shown in 80 of 100 runs. *Too few to tell* with "would show 1.50x" does not mean "no
+# gain": it means that a gain of 1.3 would have looked the same.
 
 # %% [markdown]
 # ## What would fewer tasks have told?
 #
-# Vary one thing: throw data away, and measure nothing again. **Prediction 3:** the gain stays about where it is; one
+# Vary one thing: throw data away, and measure nothing again. **Prediction 2:** the gain stays about where it is; one
 # repeat has no verdict, since one slow start of an engine looks like a layer; and its interval, from half the data, is
 # the wider one.
 
@@ -270,7 +272,7 @@ print("fewest pairs of attempts, when the arms never disagree:", confirming.pair
 
 # %% [markdown]
 # It is not run here unless `CONFIRM` says so, since every attempt takes about a minute. Below is a small one that was
-# stored. **Prediction 4:** the faster arm solves as many. But this model is far too small for these tasks: where
+# stored. **Prediction 3:** the faster arm solves as many. But this model is far too small for these tasks: where
 # neither arm solves anything, no number of attempts will tell.
 
 # %%

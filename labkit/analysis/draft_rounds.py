@@ -40,6 +40,7 @@ class RoundRow(Record):
     by: str = column("string", "", "what the group is of: `all`, `kind` or `turn`")
     group: str = column("string", "", "kind of step, or first and last turn; `all` for all")
     n_pairs: int = column("int64", "", "steps that wrote as many tokens with the drafter as without")
+    n_tasks: int = column("int64", "", "tasks that these steps are of")
     rounds: int = column("int64", "", "verification rounds with a draft")
     length: float | None = column("float64", "tokens", "tokens per round: 1 + accepted / rounds", nullable=True)
     without_s: float = column("float64", "s", "decoding without the drafter: first to last token")
@@ -106,6 +107,7 @@ def _row(method: str, by: str, group: str, pairs: pd.DataFrame) -> RoundRow:
         by=by,
         group=group,
         n_pairs=len(pairs),
+        n_tasks=int(pairs["task"].nunique()),
         rounds=round(rounds.sum()),
         length=None if extra is None else 1 + extra,
         without_s=float(without.sum()),

@@ -22,16 +22,17 @@ def test_on_the_real_engine(real):
     assert all(figure["data"] for figure in figures(done))
 
     (guess,) = [text for text in sentences if "drafted tokens accepted" in text]
-    assert guess.startswith("**Too few to tell:**")  # the other drafter was not asked for
-    tokens = float(re.search(r", ([\d.]+) tokens a round \(n = 5 steps\)", guess)[1])
+    assert guess.startswith("**Not measured:**")  # the other drafter was not asked for
+    tokens = float(re.search(r", ([\d.]+) tokens a round \(n = 5 steps of 1 task\)", guess)[1])
     assert 1 < tokens <= 5
 
     (lasts,) = [text for text in sentences if "a round of ngram lasted" in text]
     assert 0.5 < float(re.search(r"lasted ([\d.]+) passes where the formula has 1\.00", lasts)[1]) < 10
     assert any("ngram yielded" in text and "break even" in text for text in sentences)
 
-    (same,) = [text for text in sentences if "texts unchanged" in text]
-    alike = re.search(r"^\*\*As predicted:\*\* ngram left (\d+) of (\d+) texts unchanged", same)
+    (same,) = [text for text in sentences if "of 1 task unchanged" in text]
+    alike = re.search(r"^\*\*As predicted:\*\* in this run ngram left (\d+) of (\d+) texts of 1 task unchanged", same)
     assert alike is not None
     assert (alike[1], alike[2]) == ("5", "5")
+    assert "None of 5 replies parts from its pair." in said
     assert "RedHatAI/Qwen3-235B-A22B-Instruct-2507-speculator.eagle3" in said

@@ -15,6 +15,7 @@ def test_on_the_real_engine(real):
     assert "live run" in printed(done)
     assert "**As predicted:** 4 of the 4 requests of 2 arms were sent to base, too" in said
     assert "Cannot tell an order" in said
+    assert "**Checked:** " in said or "**Not checked:** " in said
     assert "prefix caching × speculation beside each of the two alone" in said
     assert "drift: " in printed(done)
     html = "\n".join(shown(done, "text/html"))

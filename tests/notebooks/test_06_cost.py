@@ -14,7 +14,8 @@ def test_on_the_real_engine(real):
     said = "\n".join(shown(done, MARKDOWN))
     assert "live run" in printed(done)
     assert "and the computed tokens to" in said
-    assert "the cost of a task moves" in said
+    assert "moves the cost of a task most" in said
+    assert "The price of laptop-cpu is put to seconds of " in printed(done)
     assert "not checked, since a replay sends recorded requests" in printed(done)
     titles = [figure["layout"]["title"]["text"] for figure in figures(done)]
     assert any("What does a task cost" in title for title in titles)

@@ -19,7 +19,7 @@ from labkit.analysis.format import DASH, percent, times
 from labkit.analysis.tables import measured
 from labkit.core.arms import ARMS, BASE, Arm
 from labkit.core.errors import BadInput
-from labkit.experiments.lessons.outcome import Outcome
+from labkit.experiments.lessons.outcome import Outcome, unmeasured
 from labkit.experiments.report.english import records
 from labkit.plots.wall_ledger import wall_ledger_info
 
@@ -127,8 +127,16 @@ def within_limits(found: Owned, arms: pd.DataFrame) -> Outcome:
         if most is not None
     ]
     if not known:
-        return Outcome(None, f"no arm without a split has {MIN_PAIRS} requests in common with base")
+        return unmeasured(f"no arm without a split has {MIN_PAIRS} requests in common with base")
     name, most, gain = max(known, key=lambda each: each[2] / each[1])
     n = int(by_arm[name]["n_pairs"])
     way = "passed its limit by most" if gain > most else "came nearest to its limit"
     return Outcome(gain <= most, f"{name} {way}: {times(gain)} of at most {_times(most)} (n = {n} pairs)")
+
+
+def checked(found: Owned, arms: pd.DataFrame) -> str:
+    """`within_limits` in Markdown, as the check that it is: what base took all but decides it, so nothing is tested."""
+    holds, saw = within_limits(found, arms)
+    if holds is None:
+        return f"**Not checked:** {saw}."
+    return f"**Checked:** {saw}." if holds else f"**The check fails:** {saw}. So a share of base is not what it seems."

@@ -15,11 +15,12 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from labkit.analysis.effect_words import SAME
 from labkit.analysis.format import count, percent, seconds, times, usd
 from labkit.analysis.hourly import hourly
 from labkit.core.prices import Price, PriceKind
 from labkit.experiments.lessons.company import Company
-from labkit.experiments.lessons.outcome import Outcome
+from labkit.experiments.lessons.outcome import Outcome, unmeasured
 from labkit.experiments.lessons.spent import Spent
 
 IDLE = 0.1
@@ -54,12 +55,15 @@ class Assumption:
         return self.high / self.low
 
 
-def assumptions(arm: Spent, base: Spent, price: Price, company: Company | None = None) -> tuple[Assumption, ...]:
+def assumptions(
+    arm: Spent, base: Spent, price: Price, over: float, company: Company | None = None
+) -> tuple[Assumption, ...]:
     """Of the cost of a task run of `arm`, those that move it most first; without those that move nothing.
 
+    `over`: what a task run costs in base, over what it costs in `arm`, as the table of costs has it.
     `company`: several agents at once, where that was measured.
     """
-    found = [*_of_machine(price, company), *_of_tokens(arm, base), *_of_tasks(arm)]
+    found = [*_of_machine(price, company), *_of_tokens(arm, base, over), *_of_tasks(arm)]
     moving = [one for one in found if not math.isclose(one.low, one.high, rel_tol=1e-3)]
     return tuple(sorted(moving, key=lambda one: one.swing, reverse=True))
 
@@ -87,9 +91,9 @@ def _hour_over(price: Price, figure: str, value: float) -> float:
     return hourly(price.with_value(figure, value, "varied", "")).total / hourly(price).total
 
 
-def _of_tokens(arm: Spent, base: Spent) -> Iterator[Assumption]:
+def _of_tokens(arm: Spent, base: Spent, over: float) -> Iterator[Assumption]:
     whole = arm.total_s
-    yield _of(LAYERS, arm.arm, f"{arm.arm} to {base.arm}", base.total_s / whole, "measured, on the same requests")
+    yield _of(LAYERS, arm.arm, f"{arm.arm} to {base.arm}", over, "measured, on the same requests")
     as_base = base.prefill_s + whole - arm.prefill_s
     why = "measured: prefill as base had it, when every prompt token is charged as a computed one"
     yield _of(
@@ -152,14 +156,22 @@ def as_table(found: tuple[Assumption, ...]) -> pd.DataFrame:
     return pd.DataFrame([vars(one) for one in found], columns=["name", "ends", "low", "high", "measured"])
 
 
-def machine_moves_more(found: tuple[Assumption, ...]) -> Outcome:
-    """Whether something assumed of the machine moves the cost of a task more than all layers do."""
+def measured_moves_more(found: tuple[Assumption, ...]) -> Outcome:
+    """Whether something else that was measured moves the cost of a task more than all layers do, by over SAME.
+
+    Assumed ends are left out: whoever chooses them chooses the answer.
+    """
     layers = next((one for one in found if one.name == LAYERS), None)
-    machine = next((one for one in found if one.name in MACHINE), None)
-    if layers is None or machine is None:
-        return Outcome(None, "no arm but base was measured, so the layers move nothing here")
+    if layers is None:
+        return unmeasured("no arm but base was measured, so the layers move nothing here")
+    others = [one for one in found if one.measured and one.name != LAYERS]
+    if not others:
+        return unmeasured("nothing but the layers was measured at both ends")
+    most = max(others, key=lambda one: one.swing)
     saw = (
-        f"from {machine.ends} ({machine.name}) the cost of a task moves {times(machine.swing)}, and from {layers.ends} "
-        f"({layers.name}) {times(layers.swing)}"
+        f"of what was measured, {most.name} ({most.ends}) moves the cost of a task most, {times(most.swing)}, and "
+        f"{layers.name} ({layers.ends}) move it {times(layers.swing)}"
     )
-    return Outcome(machine.swing > layers.swing, saw)
+    ratio = most.swing / layers.swing
+    near = ", which is the same within 5 %" if abs(math.log(ratio)) < SAME else ""
+    return Outcome(ratio > 1 and not near, f"{saw}{near}")

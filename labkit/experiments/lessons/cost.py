@@ -9,7 +9,7 @@ import pandas as pd
 
 from labkit.analysis.cost import cost_table
 from labkit.analysis.energy import group_joules
-from labkit.analysis.format import DASH, count, missing, percent, seconds, times, usd
+from labkit.analysis.format import DASH, count, missing, percent, plain, seconds, times, usd
 from labkit.core.arms import BASE
 from labkit.core.errors import BadInput
 from labkit.core.prices import Price
@@ -118,11 +118,20 @@ def break_even(costs: pd.DataFrame) -> pd.DataFrame:
                 "of base's": percent(share),
                 "solved": DASH if missing(row["n_solved"]) else f"{row['n_solved']} of {row['n_tasks']}",
                 "a solved task": usd(row["usd_per_solved"]),
-                "cheaper per solved task while it solves": f"over {percent(share)} of what base solves",
+                "per solved task": _per_solved(arm, share),
                 "n": int(row["n_tasks"]),
             }
         )
     return pd.DataFrame(rows)
+
+
+def _per_solved(arm: str, share: float) -> str:
+    """What an arm must solve to cost less a solved task than base; `share`: its task run's cost over base's."""
+    if arm == BASE.label:
+        return DASH
+    if share > 1:
+        return f"dearer unless it solves {plain(share)} times as many as base"
+    return f"cheaper while it solves over {percent(share)} of what base solves"
 
 
 def published_in_words(rows: pd.DataFrame) -> pd.DataFrame:

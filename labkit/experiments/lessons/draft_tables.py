@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
 
+from labkit.analysis.effect_words import MIN_TASKS
 from labkit.analysis.format import DASH, missing, percent, plain, seconds, times
 
 Written = dict[str, tuple[str, Callable[[Any], str]]]
@@ -52,14 +54,23 @@ def accepted(drafters: pd.DataFrame) -> pd.DataFrame:
 
 
 def _spans(rows: pd.DataFrame) -> list[str]:
-    ends = zip(rows["rate_low"], rows["rate_high"], strict=True)
-    return [DASH if missing(low) else f"{percent(low)} to {percent(min(high, 1.0))}" for low, high in ends]
+    """Of rates, which lie in 0 to 1; a dash for fewer tasks than the interval is proven for."""
+    return [_span(*ends) for ends in zip(rows["n_tasks"], rows["rate_low"], rows["rate_high"], strict=True)]
+
+
+def _span(n_tasks: int, low: float, high: float) -> str:
+    if n_tasks < MIN_TASKS or missing(low):
+        return DASH
+    if math.isclose(low, high):
+        return f"{percent(low)} in every task"
+    return f"{percent(max(low, 0.0))} to {percent(min(high, 1.0))}"
 
 
 def seconds_of_rounds(rounds: pd.DataFrame) -> pd.DataFrame:
     """`round_table`, on all steps: what a round lasts, and the seconds of decoding."""
     columns: Written = {
-        "method": ("drafter", str), "n_pairs": ("pairs", whole), "rounds": ("rounds", whole),
+        "method": ("drafter", str), "n_pairs": ("pairs", whole), "n_tasks": ("tasks", whole),
+        "rounds": ("rounds", whole),
         "length": ("a round yields, tokens", plain), "round_passes": ("and lasts, passes", plain),
         "without_s": ("decoding without", seconds), "with_s": ("with", seconds), "given_s": ("given", seconds),
         "taken_s": ("taken", seconds), "decode_gain": ("decoding is so fast", times),
@@ -71,7 +82,7 @@ def shares_of_decoding(rounds: pd.DataFrame) -> pd.DataFrame:
     """`round_table`, by kind of step: how much of a step is decoding, and what that leaves to gain."""
     columns: Written = {
         "method": ("drafter", str), "group": ("kind of step", str), "n_pairs": ("pairs", whole),
-        "decode_share": ("share of decoding", percent), "decode_gain": ("decoding", times),
+        "n_tasks": ("tasks", whole), "decode_share": ("share of decoding", percent), "decode_gain": ("decoding", times),
         "first_gain": ("first token", times), "gain": ("whole step", times), "most": ("at most", times),
     }  # fmt: skip
     return written(rounds[rounds["by"] == "kind"], columns)
@@ -80,9 +91,9 @@ def shares_of_decoding(rounds: pd.DataFrame) -> pd.DataFrame:
 def by_form(forms: pd.DataFrame) -> pd.DataFrame:
     """`drafted.forms`: tool calls beside free text."""
     columns: Written = {
-        "method": ("drafter", str), "says": ("reply", str), "n": ("steps", whole), "drafted": ("tokens drafted", whole),
-        "a_round": ("drafted a round", plain), "rate": ("rate", percent), "span": ("95 % interval", str),
-        "length": ("a round yields", plain),
+        "method": ("drafter", str), "says": ("reply", str), "n": ("steps", whole), "n_tasks": ("tasks", whole),
+        "drafted": ("tokens drafted", whole), "a_round": ("drafted a round", plain), "rate": ("rate", percent),
+        "span": ("95 % interval", str), "length": ("a round yields", plain),
     }  # fmt: skip
     return written(forms.assign(span=_spans(forms)), columns)
 
@@ -100,7 +111,8 @@ def by_position(positions: pd.DataFrame) -> pd.DataFrame:
 def texts(unchanged: pd.DataFrame) -> pd.DataFrame:
     """`same_text.unchanged`: pairs, and how many of them are the same."""
     columns: Written = {
-        "method": ("drafter", str), "run": ("run", str), "n_pairs": ("pairs", whole), "same_text": ("same text", whole),
+        "method": ("drafter", str), "run": ("run", str), "n_pairs": ("pairs", whole),
+        "n_tasks": ("tasks", whole), "same_text": ("same text", whole),
         "same_length": ("as many tokens", whole), "tokens_without": ("tokens without", whole),
         "tokens_with": ("tokens with", whole),
     }  # fmt: skip

@@ -22,15 +22,14 @@ from labkit.experiments.report.english import counted
 from labkit.plots.rows import common
 from labkit.plots.wall_ledger import ArmLedger, wall_ledger_info
 
-_TASK_RUN = ["task", "recording", "agent", "condition", "cache", "repeat"]
 CHEAP = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
 class Spent:
-    """Seconds and tokens of one arm over `n` steps of `n_tasks` task runs; tools apart. Tokens None: not told.
+    """Seconds and tokens of one arm over `n` steps of `n_tasks` tasks, repeats counted once; tools apart.
 
-    `thrown`: drafted tokens that were not accepted.
+    Tokens None: not told. `thrown`: drafted tokens that were not accepted.
     """
 
     arm: str
@@ -66,7 +65,7 @@ def _spent(one: ArmLedger, steps: pd.DataFrame) -> Spent:
     return Spent(
         arm=one.arm,
         n=one.n,
-        n_tasks=len(steps[_TASK_RUN].drop_duplicates()),
+        n_tasks=int(steps["task"].nunique()),
         prefill_s=prefill,
         decode_s=decode,
         other_s=max(0.0, one.total_s - prefill - decode - tool),
@@ -116,6 +115,5 @@ def cached_is_cheap(base: Spent, arm: Spent) -> Outcome:
         return Outcome(None, f"no prompt token of {arm.arm} came from the cache, or the engine did not say")
     share = each / (base.prefill_s / base.computed)
     size = "nothing that could be measured" if share <= 0 else f"{times(share)} of a computed one"
-    return Outcome(
-        share < CHEAP, f"a cached token took {size} (n = {count(arm.cached)} cached tokens in {counted(arm.n, 'step')})"
-    )
+    n = f"n = {counted(arm.n, 'step')} of {counted(arm.n_tasks, 'task')}, with {count(arm.cached)} cached tokens"
+    return Outcome(share < CHEAP, f"a cached token took {size} ({n})")

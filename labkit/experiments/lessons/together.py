@@ -17,15 +17,16 @@ from typing import Any
 
 import pandas as pd
 
-from labkit.analysis.effects import effects
+from labkit.analysis.effects import Gains, effects
 from labkit.analysis.format import missing, seconds, times
 from labkit.analysis.latency import e2e
 from labkit.analysis.tables import typed_frame
 from labkit.core.arms import ARMS, BASE, Arm, Layer
 from labkit.core.records import ChunkRecord
+from labkit.experiments.dashboard.compare import gain_pictures
 from labkit.experiments.dashboard.compare.gain_words import evidence, is_told, why_untold
 from labkit.experiments.lessons.expected import row_of
-from labkit.experiments.lessons.outcome import Outcome
+from labkit.experiments.lessons.outcome import Outcome, unmeasured
 from labkit.experiments.report.english import counted, interval, term_name
 from labkit.plots.rows import common
 
@@ -33,6 +34,8 @@ MIN_TASKS = 5
 """Fewer tasks do not tell to which of two predictions a run is nearer."""
 AGREE = 0.8
 """Share of the tasks that must be nearer to the same prediction."""
+TIMES = " × "
+_OF_PRODUCT = {"better": "more than the product", "worse": "less than the product", "same": "the product"}
 MULTIPLIED, ADDED = "if gains multiply", "if savings add"
 _COLUMNS = ["arm", "n", "base", "measured", MULTIPLIED, ADDED, "n_tasks", "nearer_sum"]
 
@@ -92,7 +95,7 @@ def savings_add(table: pd.DataFrame, arm: str) -> Outcome:
     """Whether the seconds that an arm takes are nearer to added savings than to multiplied gains."""
     rows: list[dict[str, Any]] = table[table["arm"] == arm].to_dict("records")  # type: ignore[assignment]
     if not rows:
-        return Outcome(None, f"{arm}, or one of its layers alone, was not measured beside base in this run")
+        return unmeasured(f"{arm}, or one of its layers alone, was not measured beside base in this run")
     row = rows[0]
     near, n_tasks = int(row["nearer_sum"]), int(row["n_tasks"])
     saw = (
@@ -108,8 +111,8 @@ def savings_add(table: pd.DataFrame, arm: str) -> Outcome:
     return Outcome(share >= AGREE, saw)
 
 
-def gains_multiply(steps: pd.DataFrame, layers: Sequence[Layer], metric: str = "e2e_s") -> Outcome:
-    """Whether two layers together gain the product of their gains, within 5 %, with no other layer on.
+def more_than_product(steps: pd.DataFrame, layers: Sequence[Layer], metric: str = "e2e_s") -> Outcome:
+    """Whether two layers together gain more than the product of their gains, with no other layer on.
 
     `steps`: those that count. `metric`: one of whole steps, not of chunks.
     """
@@ -118,9 +121,17 @@ def gains_multiply(steps: pd.DataFrame, layers: Sequence[Layer], metric: str = "
     found = effects(steps[steps["arm"].isin(square)], typed_frame(ChunkRecord, []))
     row = row_of(found, term, metric)
     if row is None or missing(row["gain"]):
-        return Outcome(None, f"no arm of this run had {term_name(term)} beside each of the two alone")
+        return unmeasured(f"no arm of this run had {term_name(term)} beside each of the two alone")
     span = "" if missing(row["low"]) else f" (95 % interval {interval(row)})"
     saw = f"{term_name(term)} gave {times(row['gain'])} the product of their gains{span}, on {evidence(row)}"
     if not is_told(row):
         return Outcome(None, f"{saw}, and {why_untold(row)}")
-    return Outcome(str(row["verdict"]).startswith("same"), saw)
+    return Outcome(str(row["verdict"]).startswith("better"), saw)
+
+
+def gain_rows(gains: Gains, metric: str) -> list[dict[str, Any]]:
+    """The rows of the Compare page, with an interaction's verdict said of the product: it is no layer's gain."""
+    return [
+        {**row, "verdict": _OF_PRODUCT.get(row["verdict"], row["verdict"])} if TIMES in row["of"] else row
+        for row in gain_pictures.gain_rows(gains, metric)
+    ]

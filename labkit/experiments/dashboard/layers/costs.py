@@ -26,7 +26,7 @@ class Cost:
     """One drafter. `n`: pairs; `n_lost`: pairs in which it cost time; `n_other`: pairs of another length, left out.
 
     `low`, `high`: acceptance of the steps that lost, lowest and highest; `apart`: no step that gained had less than
-    `high`.
+    `high`; `alike`: every step had one acceptance, whether it lost or gained.
     """
 
     method: str
@@ -36,6 +36,7 @@ class Cost:
     low: float | None = None
     high: float | None = None
     apart: bool = False
+    alike: bool = False
 
     @property
     def words(self) -> str:
@@ -54,6 +55,8 @@ class Cost:
         if self.apart:
             return f"up to {percent(self.high)} acceptance it cost time: {steps}"
         low, high = percent(self.low), percent(self.high)
+        if self.alike:
+            return f"it cost time in {steps}; all had {low} accepted, so acceptance does not tell them apart"
         return (
             f"it cost time in {steps}, at {low if low == high else f'{low} to {high}'} acceptance, where others gained"
         )
@@ -90,6 +93,7 @@ def cost(table: pd.DataFrame, method: str, n_other: int = 0) -> Cost:
         low=float(lost["rate"].min()),
         high=high,
         apart=bool((won["rate"] > high).all()),
+        alike=bool(mine["rate"].nunique() == 1),
     )
 
 

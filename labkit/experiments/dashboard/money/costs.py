@@ -60,7 +60,7 @@ class CostsView:
 class Costed:
     """What a run cost. `empty`: why there is nothing to show; then there are no views.
 
-    `elsewhere`: what to say when the price is not of the machine that measured; empty when it is.
+    `elsewhere`: whose seconds the price is put to, which is a conversion unless they are of the machine that is paid.
     `verdict`: of a run that confirmed an arm, whether it solves as much; empty for others.
     """
 
@@ -87,7 +87,7 @@ def costed(opened: Opened, price: str, edits: Edits = NO_EDIT) -> Costed:
         an_hour=an_hour(at),
         resting_on=resting_on(at),
         empty=_empty(table, of_engines, cut),
-        elsewhere=_elsewhere(at, profile),
+        elsewhere=_elsewhere(at, profile, opened.info.fingerprint),
         verdict=verdict(opened),
         views=_views(of_engines, at, opened.own_ways == "agents"),
         remarks=tuple(said),
@@ -99,9 +99,13 @@ def published() -> list[RateRow]:
     return [row for _, row in read_declared(data_dir() / "published_rates.csv", RateRow)]
 
 
-def _elsewhere(price: Price, profile: str) -> str:
+def _elsewhere(price: Price, profile: str, fingerprint: Mapping[str, Any]) -> str:
+    """A profile says what an engine is set up for; only the fingerprint says where it ran."""
     if profile in price.profiles:
-        return ""
+        cpu = fingerprint.get("cpu") or {}
+        cores, model = cpu.get("cores"), cpu.get("model")
+        machine = f"{cores} cores of an {model}" if cores and model else "a machine that the run does not name"
+        return f"The price of {price.name} is put to seconds of {machine}: a conversion, unless you pay for that one."
     return f"Measured on {profile or 'another machine'}: {price.about} would take other times. Read it as a conversion."
 
 

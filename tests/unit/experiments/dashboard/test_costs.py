@@ -119,7 +119,20 @@ def test_published_rates_stand_hollow_beside_it_at_the_price_of_their_machine():
     assert "Hollow" in there.views[0].per_million["generated"].caption.note
     assert not any(mark.claimed for mark in there.views[0].per_million["computed"].marks)
     assert there.elsewhere.startswith("Measured on cpu-smollm2: 8 x MI300X")
-    assert cost_of(run).elsewhere == ""
+
+
+def test_whose_seconds_are_priced_is_said_of_the_machine_and_not_of_the_profile(monkeypatch: pytest.MonkeyPatch):
+    run = ended(steps(("base",)))
+    opened = Opened(RunStore().open(run))
+    cpu = {"cpu": {"cores": 64, "model": "AMD EPYC 9654"}}
+    known = replace(opened.info, fingerprint=cpu)
+    monkeypatch.setattr(opened, "info", known)
+    assert costed(opened, "laptop-cpu").elsewhere == (
+        "The price of laptop-cpu is put to seconds of 64 cores of an AMD EPYC 9654: a conversion, unless you pay for "
+        "that one."
+    )
+    monkeypatch.setattr(opened, "info", replace(opened.info, fingerprint={}))
+    assert "seconds of a machine that the run does not name: a conversion" in costed(opened, "laptop-cpu").elsewhere
 
 
 def test_every_load_and_cache_state_is_a_view_of_its_own_in_order():

@@ -12,6 +12,7 @@ from labkit.analysis.recost import RateRow, recost
 from labkit.core.errors import BadInput, UnknownName
 from labkit.core.prices import Figure, Price
 from labkit.experiments.lessons import assumptions, company, cost, spent
+from labkit.experiments.lessons.told import Unmeasured
 
 FIGURES = {"rent_per_gpu_hour": 0.9, "utilisation": 0.5}
 
@@ -81,8 +82,19 @@ def test_one_bill_makes_prompt_tokens_cheaper_and_computed_ones_dearer(costs):
 
 def test_a_cheaper_arm_may_fail_more_tasks(costs):
     table = cost.break_even(costs).set_index("arm")
-    assert table.loc["prefix", "cheaper per solved task while it solves"] == "over 70 % of what base solves"
+    assert table["per solved task"].to_dict() == {
+        "base": "–",
+        "prefix": "cheaper while it solves over 70 % of what base solves",
+        "prefix+spec": "cheaper while it solves over 50 % of what base solves",
+    }
     assert table.loc["prefix", ["solved", "a solved task"]].tolist() == ["–", "–"]
+
+
+def test_a_dearer_arm_must_solve_more():
+    """16 s against 10."""
+    slow = frame_of([request("base", 4.0, 6.0), request("pd", 10.0, 6.0)])
+    table = cost.break_even(cost_table(slow, {"p": a_price()})).set_index("arm")
+    assert table.loc["pd", "per solved task"] == "dearer unless it solves 1.60 times as many as base"
 
 
 def test_a_published_row_without_rates_is_dashes():
@@ -102,7 +114,7 @@ def test_what_a_cached_token_took():
     assert spent.cached_token_s(base, base) is None
     holds, saw = spent.cached_is_cheap(base, prefix)
     assert holds
-    assert saw == "a cached token took 0.06x of a computed one (n = 80 cached tokens in 1 step)"
+    assert saw == "a cached token took 0.06x of a computed one (n = 1 step of 1 task, with 80 cached tokens)"
     table = spent.kinds(base, prefix, usd_per_hour=3.6)
     assert table["per million"].tolist() == ["$40.0", "$2.50", "$200", "$200"]
     assert table["over a computed one"].tolist() == ["1.00x", "0.06x", "5.00x", "5.00x"]
@@ -118,7 +130,9 @@ def test_a_cached_token_that_took_nothing_is_said_to():
 @pytest.fixture
 def found():
     by_arm = spent.spent(STEPS)
-    return assumptions.assumptions(by_arm["prefix+spec"], by_arm["base"], a_price(), company.Company("prefix", 4, 0.5))
+    return assumptions.assumptions(
+        by_arm["prefix+spec"], by_arm["base"], a_price(), 2.0, company.Company("prefix", 4, 0.5)
+    )
 
 
 def test_each_assumption_moves_the_cost_by_what_it_says(found):
@@ -141,23 +155,30 @@ def test_each_assumption_moves_the_cost_by_what_it_says(found):
 
 def test_waiting_for_tools_is_paid_for():
     by_arm = spent.spent(STEPS)
-    found = assumptions.assumptions(by_arm["prefix"], by_arm["base"], a_price())
+    found = assumptions.assumptions(by_arm["prefix"], by_arm["base"], a_price(), 10 / 7)
     tools = next(one for one in found if one.name == "waiting for tools")
     assert (tools.here, tools.high) == ("2.00 s", pytest.approx(9 / 7))
     assert "agents at once" not in {one.name for one in found}
 
 
 def test_what_moves_most_is_said_with_both_numbers(found):
-    holds, saw = assumptions.machine_moves_more(found)
-    assert holds
+    holds, saw = assumptions.measured_moves_more(found)
+    assert holds is False  # as much is not more, and no price of ours makes it so
     assert saw == (
-        "from 100 % to 10 % at work (hours that are paid and not used) the cost of a task moves 10.0x, "
-        "and from prefix+spec to base (the layers) 2.00x"
+        "of what was measured, agents at once (1 to 4) moves the cost of a task most, 2.00x, "
+        "and the layers (prefix+spec to base) move it 2.00x, which is the same within 5 %"
     )
+    by_arm = spent.spent(STEPS)
+    crowd = company.Company("prefix", 8, 0.25)
+    more = assumptions.assumptions(by_arm["prefix+spec"], by_arm["base"], a_price(), 2.0, crowd)
+    assert assumptions.measured_moves_more(more).holds is True
+    fewer = assumptions.assumptions(by_arm["prefix+spec"], by_arm["base"], a_price(), 4.0, crowd._replace(over_one=0.5))
+    assert assumptions.measured_moves_more(fewer).holds is False
     rows = assumptions.in_words(found, 0.005).set_index("assumption")
     assert rows.loc["the layers", "a task costs"] == "$0.00500 to $0.0100"
     base = spent.spent(STEPS)["base"]
-    assert assumptions.machine_moves_more(assumptions.assumptions(base, base, a_price())).holds is None
+    nothing = assumptions.measured_moves_more(assumptions.assumptions(base, base, a_price(), 1.0))
+    assert isinstance(nothing.saw, Unmeasured)
 
 
 def test_company_shares_the_hour():

@@ -10,7 +10,7 @@ from builders import a_step, frame_of
 from planted import ALL, planted, seconds
 
 from labkit.analysis.arms import arm_table
-from labkit.analysis.effects import arm_gains
+from labkit.analysis.effects import Gains, arm_gains, effects
 from labkit.core.arms import arm_named
 from labkit.core.errors import BadInput
 from labkit.core.records import ChunkRecord
@@ -42,6 +42,10 @@ def run(times=TIMES, tasks: int = 5, repeats: int = 2):
             for repeat in range(repeats)
         ]
     )
+
+
+def layer_gains(steps) -> Gains:
+    return Gains(effects(steps, NONE), arm_gains(steps, NONE))
 
 
 def test_the_same_requests_are_told_from_others():
@@ -92,6 +96,10 @@ def test_an_arm_beyond_its_limit_is_a_surprise():
     holds, saw = amdahl.within_limits(amdahl.owned(slow), arm_table(slow, NONE))
     assert holds
     assert "came nearest to its limit" in saw
+    assert amdahl.checked(amdahl.owned(slow), arm_table(slow, NONE)) == f"**Checked:** {saw}."
+    assert amdahl.checked(amdahl.owned(steps), arm_table(steps, NONE)).startswith("**The check fails:** prefix passed")
+    none = slow[slow["arm"] == "base"]
+    assert amdahl.checked(amdahl.owned(none), arm_table(none, NONE)).startswith("**Not checked:** no arm without")
     limits = amdahl.limits(amdahl.owned(slow), arm_table(slow, NONE)).set_index("arm")
     assert limits.loc["spec"].to_dict() == {"at most": "2.50x", "measured": "1.43x", "n": 10}
 
@@ -124,16 +132,26 @@ def test_few_tasks_and_tasks_that_disagree_tell_nothing():
 
 
 def test_an_interaction_is_held_against_the_product():
-    found = together.gains_multiply(run(), LAYERS)
-    assert found.holds is False
+    found = together.more_than_product(run(), LAYERS)
+    assert found.holds is True
     assert "prefix caching × speculation gave 1.2" in found.saw
     product = {**TIMES, "prefix+spec": (1.4, 3.5)}  # 4.9 s: 7 * 7 / 10
-    assert together.gains_multiply(run(product), LAYERS).holds
-    once = together.gains_multiply(run(repeats=1), LAYERS)
+    assert together.more_than_product(run(product), LAYERS).holds is False
+    once = together.more_than_product(run(repeats=1), LAYERS)
     assert once.holds is None
     assert "each request was sent once" in once.saw
-    alone = together.gains_multiply(run({"base": (4, 6), "prefix": (1, 6)}), LAYERS)
+    alone = together.more_than_product(run({"base": (4, 6), "prefix": (1, 6)}), LAYERS)
     assert alone == (None, "no arm of this run had prefix caching × speculation beside each of the two alone")
+
+
+def test_an_interaction_is_no_gain_of_a_layer_in_the_table():
+    table = together.gain_rows(layer_gains(run()), "e2e_s")
+    verdicts = {row["of"]: row["verdict"] for row in table}
+    assert verdicts["prefix × spec, averaged"] == "more than the product"
+    assert verdicts["prefix, averaged"] == verdicts["prefix+spec, against base"] == "better"
+    against = {**TIMES, "prefix+spec": (4.0, 6.0)}
+    verdicts = {row["of"]: row["verdict"] for row in together.gain_rows(layer_gains(run(against)), "e2e_s")}
+    assert verdicts["prefix × spec, averaged"] == "less than the product"
 
 
 def test_a_gain_is_held_against_the_verdict_that_was_expected():
