@@ -63,7 +63,7 @@ def test_today_s_lines_are_accepted_and_do_what_they_say(told: Answers) -> None:
     assert told.of("spec-length-today").read == {"max_model_len": 8192}
     assert told.of("spec-keyword-today").read == {"method": "draft_model"}
     assert told.of("spec-flag-today").read == {"spec_method": "draft_model", "spec_model": DRAFT}
-    assert told.of("yaml-today").read == {"kv_cache_dtype": "fp8", "max_num_seqs": 64}
+    assert told.of("yaml-today").read == {"kv_cache_dtype": "fp8"}
     assert told.of("timeout-today").read == {"transfer_timeout": [30.0, 5.0]}
     assert told.of("transfers-today").read == {"num_workers": [1, 8]}
     assert told.of("retry-today").read == {"retry_max_retries": 3}

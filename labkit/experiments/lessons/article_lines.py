@@ -41,7 +41,6 @@ proxy: {port: 8300}
 """
 _YAML_TODAY = f"""\
 kv-cache-dtype: fp8
-max-num-seqs: 64
 kv-transfer-config: {json.dumps(CONNECTOR)}
 """
 
@@ -86,7 +85,7 @@ LINES: tuple[Line, ...] = (
     Line(
         claim="article-moriio-yaml",
         written=config_file("yaml", _YAML),
-        today=config_file("yaml-today", _YAML_TODAY, "kv_cache_dtype", "max_num_seqs"),
+        today=config_file("yaml-today", _YAML_TODAY, "kv_cache_dtype"),
     ),
     Line(
         claim=SEQS,
