@@ -51,7 +51,7 @@ def _beside(rounds: pd.DataFrame, promises: pd.DataFrame, method: str) -> tuple[
     """A drafter on all steps, where its rounds were timed, with the passes that it promised."""
     passes = dict(zip(promises["method"], promises["passes"], strict=True)).get(method)
     rows = records(of_all(rounds, method, "round_passes"))
-    return None if not rows or missing(passes) else (rows[0], float(passes))
+    return None if not rows or passes is None or missing(passes) else (rows[0], float(passes))
 
 
 def _pace(gain: float) -> str:
