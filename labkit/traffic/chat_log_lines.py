@@ -44,7 +44,7 @@ class Exchange:
 def read(path: Path) -> list[Exchange]:
     """Every line of a log that is not empty. Raises BadInput naming the file, the line and the field that is wrong."""
     if not path.is_file():
-        raise BadInput("chat log", str(path), "a file of JSON lines", f"A line is {_SHAPE}")
+        raise BadInput("chat log", str(path), "a file that exists, of JSON lines", f"A line is {_SHAPE}")
     lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
     found = [_exchange(path, n, line) for n, line in enumerate(lines, 1) if line.strip()]
     if not found:

@@ -5,11 +5,12 @@ run = measured("steps", {"profile": "cpu-smollm2", "counts": [1, 5]}, engine="li
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from textwrap import fill
 from typing import Any, Literal
 
 from labkit.core.errors import BadInput
+from labkit.experiments.lessons.asked_otherwise import asked_otherwise
 from labkit.experiments.waiting import run_and_wait
 from labkit.store.runs import Run, RunStore
 
@@ -27,15 +28,16 @@ def measured(
     """`live`: ask the question of an engine now, and wait. `stored`: open the run of this name, and measure nothing.
 
     `stored` is anything that `RunStore.open` takes: an id, `latest`, a folder, a .zip. Either way the last thing said
-    is which run it is, and where it was measured. Raises BadInput for another `engine` or a run without a step, what
-    `run_and_wait` raises, and what `RunStore.open` raises.
+    is which run it is, where it was measured, and of a stored one what it was asked otherwise. Raises BadInput for
+    another `engine` or a run without a step, what `run_and_wait` raises, and what `RunStore.open` raises.
     """
     if engine not in ENGINES:
         raise BadInput("ENGINE", engine, " or ".join(ENGINES))
     run = run_and_wait(experiment, question, over_itself(say)) if engine == "live" else RunStore().open(stored)
     if not len(run.steps()):
         raise BadInput("RUN", run.id, "a run with at least one finished step", run.info.note)
-    say(("\n" if engine == "live" else "") + where(run, engine))
+    unlike = [] if engine == "live" else asked_otherwise(experiment, question, run)
+    say("\n".join([("\n" if engine == "live" else "") + where(run, engine), *_indented(unlike)]))
     return run
 
 
@@ -46,10 +48,11 @@ def where(run: Run, engine: str) -> str:
     cores, model = cpu.get("cores"), cpu.get("model")
     machine = f" on {cores} cores of an {model}" if cores and model else ""
     head = f"{engine} run {run.id}, measured on {info.created[:10]}{machine}; {info.state}."
-    notes = (
-        fill(f"note: {line}", _LINE, initial_indent="  ", subsequent_indent="    ") for line in info.note.splitlines()
-    )
-    return "\n".join([head, *notes])
+    return "\n".join([head, *_indented(f"note: {line}" for line in info.note.splitlines())])
+
+
+def _indented(lines: Iterable[str]) -> list[str]:
+    return [fill(line, _LINE, initial_indent="  ", subsequent_indent="    ") for line in lines]
 
 
 def over_itself(say: Callable[[str], None]) -> Callable[[str], None]:

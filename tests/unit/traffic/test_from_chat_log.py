@@ -204,7 +204,7 @@ def test_requests_that_overlap_are_no_single_agent(tmp_path: Path):
 
 
 def test_what_is_no_log_at_all(tmp_path: Path):
-    with pytest.raises(BadInput, match="a file of JSON lines"):
+    with pytest.raises(BadInput, match="a file that exists, of JSON lines"):
         from_chat_log(tmp_path / "gone.jsonl")
     for text, said in (("", "at least one line"), ("{", "line 1"), ("\n[]\n", "line 2"), ("7", "line 1")):
         (tmp_path / "x.jsonl").write_text(text)

@@ -29,6 +29,16 @@ def test_a_stored_run_is_opened_and_says_what_it_is(store):
     assert notes == ["  note: first", "  note: second"]
 
 
+def test_a_stored_run_says_what_it_was_asked_otherwise():
+    said: list[str] = []
+    run = ended(steps(("base",), turns=2), arms=["base"])
+    question = {"arms": ("base", "prefix"), "steps": 4, "recording": "/elsewhere/tiny.jsonl", "window": 3.0}
+    measured("quick", question, "stored", run, said.append)
+    assert said[-1].splitlines()[1:] == ["  asked of it: arms base (above: base, prefix)"]
+    measured("steps", {"steps": None}, "stored", run, said.append)
+    assert said[-1].splitlines()[1:] == ["  it is a run of replay, not steps", "  asked of it: steps 4 (above: all)"]
+
+
 def test_where_names_the_processor_when_it_is_known(store):
     cpu = {"cpu": {"model": "Xeon", "cores": 2}}
     with store.create("quick", {}, cpu) as writer:
