@@ -22,7 +22,7 @@ def test_there_are_notebooks_and_none_without_its_pair():
 @pytest.mark.parametrize("text", NOTEBOOKS, ids=lambda path: path.stem)
 def test_both_files_have_the_same_cells(text):
     opened = nbformat.read(text.with_suffix(".ipynb"), as_version=4)
-    assert cells(opened) == cells(jupytext.read(text)), f"make it again: jupytext --to ipynb --update {text}"
+    assert cells(opened) == cells(jupytext.read(text)), f"make it again: python notebooks/tools/outputs.py {text.stem}"
 
 
 @pytest.mark.parametrize("text", NOTEBOOKS, ids=lambda path: path.stem)
