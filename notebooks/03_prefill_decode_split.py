@@ -36,7 +36,7 @@ REPLAY_STEPS = 4  # 0: open RUN_REPLAY also when ENGINE is "live", which saves a
 ENGINE = "live"  # "stored": open the runs below, measure nothing
 RUN = "20261130T194344Z-interference-8c48e7"
 RUN_REPLAY = "20261130T185320Z-factorial-093b36"
-RUN_CHUNKS = ""  # a run of the same load in smaller chunks
+RUN_CHUNKS = "20261130T205747Z-interference-8fcbca"  # the same load in smaller chunks
 
 # %%
 import pandas as pd

@@ -33,11 +33,11 @@ POOL_GB = 400  # an assumption: what 4 MI300X have left for KV beside Qwen3-235B
 START_DRAFT = False  # True: start engines with and without a draft model, three minutes more
 BREAK = False  # True: start a split engine and kill its prefill side, two minutes more
 ENGINE = "live"  # "stored": open the runs below, measure nothing
-RUN = "20261130T204544Z-replay-fcc541"
-RUN_FIRST = "20261130T202744Z-replay-a49081"
-RUN_LAST = "20261130T204906Z-replay-4c6895"
+RUN = "20261130T210619Z-replay-7fab1a"
+RUN_FIRST = "20261130T210712Z-replay-d46ebe"
+RUN_LAST = "20261130T210810Z-replay-a272ec"
 RUN_DRAFT = "20261130T195042Z-speculation-eedab7"
-RUN_BROKEN = ""  # none yet
+RUN_BROKEN = "20261130T210110Z-replay-5ba5a8"
 
 # %%
 import pandas as pd

@@ -29,7 +29,7 @@ STEPS = 8  # LLM calls that are recorded, and replayed
 ARMS = ["base", "prefix", "prefix+spec"]
 BASE_URL, MODEL, BLOCK_SIZE = "", "", 16  # your own engine, the model that it serves, tokens of a KV block
 ENGINE = "live"  # "stored": open RUN and RUN_LOG, measure nothing
-RUN = "20261130T203923Z-replay-a58107"
+RUN = "20261130T210156Z-replay-3a78f3"
 RUN_LOG = "20261130T203808Z-replay-715ecf"
 
 # %%
