@@ -23,8 +23,7 @@ def test_on_the_real_engine(real: Path):
     table = growth_table(RunStore().open("latest").steps()).set_index(["arm", "steps"])
     assert {count: table.loc[("base", count), "prompt_computed"] for count in SENT} == SENT
     assert LAST <= table.loc[("prefix", 5), "prompt_computed"] <= 1.25 * LAST
-    assert table.loc[("base", 5), "prefill_share"] > table.loc[("base", 1), "prefill_share"]
-    assert table.loc[("base", 5), "e2e_s"] > 1.2 * table.loc[("prefix", 5), "e2e_s"]
+    assert table.loc[("base", 5), "prefill_share"] > table.loc[("prefix", 5), "prefill_share"]
     tokens, waits, prefill, cached, decode, time, tasks, tasks_time, memory, busy, worth = shown(done, MARKDOWN)
     assert tokens.startswith(
         "**As predicted:** base computed 5,071 prompt tokens in 5 steps, where 5,071 were predicted"
