@@ -16,7 +16,7 @@ SMALL = {
     "OTHER_BLOCK": 32,  # the warm engine's own: no further start
     "AGENT_STEPS": 2,
     "AGENTS": [1, 4],
-    "WINDOW": 5.0,
+    "WINDOW": 8.0,
     "CACHE_BLOCKS": 58,
     "CONTEXT": 1792,
 }
@@ -31,7 +31,7 @@ def test_on_the_real_engine(real: Path):
     assert "from turn 2 on the first token took" in first
     assert "under base and" in price
     assert evicted.startswith("**As predicted:** 0 of ")
-    assert checked.startswith("**As predicted:** at 32 tokens it is the ceiling that the run kept in 2 of 2 steps")
+    assert checked.startswith("**As predicted:** at 32 tokens it is the ceiling that the run kept in 4 of 4 steps")
     assert "blocks of 32 tokens instead of 32 take 0 % of the ceiling" in rounded
     assert other.startswith("**As predicted:** with blocks of 32 tokens")
     assert "the next turn found" in words
