@@ -8,10 +8,10 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from labkit.core.clock import SystemClock
 from labkit.core.errors import BadInput
 from labkit.engines.accepts.records import KINDS, KNOWN, Answer, Answers, Question
 from labkit.engines.environment import engine_environment
@@ -75,7 +75,7 @@ def ask(
     return Answers(
         vllm=told.vllm,
         python=python,
-        asked_on=f"{datetime.now(UTC):%Y-%m-%d}",
+        asked_on=f"{SystemClock().wall():%Y-%m-%d}",
         seconds=time.monotonic() - began,
         answers=tuple(replace(answer, id=question.id) for answer, question in zip(answers, questions, strict=True)),
     )
