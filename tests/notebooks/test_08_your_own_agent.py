@@ -107,6 +107,7 @@ def logger() -> str:
 def test_the_logger_of_the_text_writes_what_the_reader_takes(real, monkeypatch):
     """A real client and a real engine: what the wrapper logs becomes a recording with counts and gaps."""
     import openai
+
     monkeypatch.chdir(real)
     engine = next(engine for engine in Fleet().ps() if engine.alive)
     with openai.OpenAI(base_url=f"{engine.base_url}/v1", api_key="none") as client:
