@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from labkit.core.errors import BadInput
 from labkit.core.names import unknown
 from labkit.engines.profiles.schema import Profile
-from labkit.engines.profiles.variants import split_name, varied
+from labkit.engines.profiles.variants import named_variant, split_name, varied
 
 _SHIPPED = Path(__file__).parent
 
@@ -21,7 +21,7 @@ def list_profiles() -> list[str]:
 
 
 def load_profile(name_or_path: str) -> Profile:
-    """A shipped profile by name, or one's own by the path of its TOML file; `+flag=value` after it: a variant.
+    """A shipped profile by name, or one's own by the path of its TOML file, or a variant: `+flag=value`, `+NAME`.
 
     Raises UnknownName or BadInput.
     """
@@ -30,9 +30,12 @@ def load_profile(name_or_path: str) -> Profile:
     path = Path(name_or_path).expanduser()
     if path.suffix == ".toml" and path.is_file():
         return _read(path)
-    base, flags = split_name(name_or_path)
-    if flags:
-        return varied(load_profile(base), flags)
+    base, named, flags = split_name(name_or_path)
+    if named or flags:
+        profile = load_profile(base)
+        for name in named:
+            profile = named_variant(profile, name)
+        return varied(profile, flags) if flags else profile
     raise unknown("profile", name_or_path, list_profiles(), "labkit plan --profiles (or give the path of a .toml file)")
 
 

@@ -20,6 +20,18 @@ class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class Machine(_Table):
+    """What the profile is for. `vendor`: whose GPUs, or `cpu`; `gpu`: their name; `gpus`: how many the node has.
+
+    `image`: the container image that has the engine, without a digest where none is known.
+    """
+
+    vendor: Literal["cpu", "amd", "nvidia"] = "cpu"
+    gpu: str | None = None
+    gpus: int = Field(default=0, ge=0)
+    image: str | None = None
+
+
 class Model(_Table):
     """Either `weights` (a name of `labkit models`) or `path` (a folder or hub id that the engine itself resolves)."""
 
@@ -35,9 +47,12 @@ class Model(_Table):
 
 
 class EngineSettings(_Table):
-    """What every engine process of every arm has. `memory_gib`: host memory of one process group."""
+    """What every engine process of every arm has. `memory_gib`: host memory of one process group.
 
-    command: Literal["python", "vllm"]
+    `command`: `python` is vLLM in labkit's own interpreter, `vllm` the program of an image, `sglang` SGLang's server.
+    """
+
+    command: Literal["python", "vllm", "sglang"]
     fast_start: bool = False
     cores: tuple[int, ...] = ()
     gpus: tuple[tuple[int, ...], ...] = ()
@@ -79,9 +94,12 @@ class Speculation(_Table):
 
 
 class PdSplit(_Table):
-    """Prefill and decode apart. `transfer`: how the router pairs them (nixl: static URLs, moriio: discovery)."""
+    """Prefill and decode apart. `transfer`: what carries the KV, and so how the router pairs them.
 
-    transfer: Literal["nixl", "moriio"]
+    vLLM: nixl (static URLs), moriio (discovery). SGLang: mori or mooncake (static URLs and a bootstrap port each).
+    """
+
+    transfer: Literal["nixl", "moriio", "mori", "mooncake"]
     connector: dict[str, Any]
     router_policy: str
     router_first: bool = False
@@ -97,12 +115,26 @@ class Layers(_Table):
     pd_split: PdSplit
 
 
+class Variant(_Table):
+    """A change of the profile with a name: tables that are laid over it, key by key. `about`: what it asks."""
+
+    about: str
+    engine: dict[str, Any] = {}
+    layers: dict[str, Any] = {}
+    ports: dict[str, int] = {}
+
+
 class Profile(_Table):
-    """A whole profile. `ports`: fixed port numbers by name; those not named are taken from what is free."""
+    """A whole profile. `ports`: fixed port numbers by name; those not named are taken from what is free.
+
+    `variants`: by name; `PROFILE+NAME` is the profile with one of them.
+    """
 
     name: str
     title: str
+    machine: Machine = Machine()
     model: Model
     engine: EngineSettings
     layers: Layers
     ports: dict[str, int] = {}
+    variants: dict[str, Variant] = {}
