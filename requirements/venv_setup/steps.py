@@ -70,10 +70,11 @@ class Installer:
         packages = [".", *(str(file.parent) for file in sorted(self.root.glob("plugins/*/pyproject.toml")))]
         editable = [word for package in packages for word in ("-e", package)]
         self.pip("install", "--no-deps", "--no-build-isolation", *editable)
+        venv.at_every_start(self.venv, "labkit_vllm_cpu.amdsmi_guard")
 
     def check(self, again: bool) -> None:
-        """The parts that most often break load: torch computes, vLLM and labkit import."""
-        run([self.python, "-c", "import torch, vllm, labkit; torch.ones(2, 2) @ torch.ones(2, 2)"], cwd=self.root)
+        """The parts that most often break load: torch computes, vLLM, Ray and labkit import."""
+        run([self.python, "-c", "import torch, vllm, ray, labkit; torch.ones(2, 2) @ torch.ones(2, 2)"], cwd=self.root)
 
 
 def _fresh(again: bool) -> list[str]:

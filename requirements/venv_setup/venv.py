@@ -41,3 +41,8 @@ def clear_half_installed(venv: Path) -> list[str]:
     for folder in half:
         shutil.rmtree(folder)
     return [folder.name for folder in half]
+
+
+def at_every_start(venv: Path, module: str) -> None:
+    """Have every interpreter of the environment import `module` when it starts."""
+    (site_packages(venv) / "labkit-start.pth").write_text(f"import {module}\n", encoding="utf-8")

@@ -15,7 +15,11 @@ from labkit.engines.profiles import Profile, list_profiles, load_profile
 
 CPU = load_profile("cpu-smollm2")
 MI300X = load_profile("mi300x-8-qwen3-235b")
-CASES = [(name, method) for name in list_profiles() for method in load_profile(name).layers.speculation.methods]
+CASES = [(name, method) for name in list_profiles() for method in load_profile(name).layers.speculation.methods] + [
+    (f"{name}+{variant}", load_profile(name).layers.speculation.default)
+    for name in list_profiles()
+    for variant in load_profile(name).variants
+]
 
 
 def plan(arm: str, profile: Profile = CPU, **asked: object) -> Plan:
