@@ -6,32 +6,25 @@ is the same in all eight arms.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from labkit.core.arms import Arm
+from labkit.engines.choice import Choice
 from labkit.engines.flags import fill, to_argv
 from labkit.engines.plan_records import ProcessSpec
 from labkit.engines.profiles import Profile
 from labkit.engines.profiles.schema import Flags
 from labkit.engines.router import router
+from labkit.engines.sglang.layout import sglang_layout
+
+__all__ = ["Choice", "layout"]
 
 _GIB = 1 << 30
 
 
-@dataclass(frozen=True)
-class Choice:
-    """What was asked for besides the profile."""
-
-    arm: Arm
-    method: str
-    salted: bool
-    model: str
-    cores: tuple[int, ...]
-    python: str
-
-
 def layout(profile: Profile, choice: Choice) -> tuple[ProcessSpec, ...]:
     """The processes with port markers; the one that takes requests is the last."""
+    if profile.engine.command == "sglang":
+        return sglang_layout(profile, choice)
     if choice.arm.pd_split:
         halves = (_split(profile, choice, 0, "prefill"), _split(profile, choice, 1, "decode"))
         return (*halves, router(profile, choice.python, halves, pd=True))

@@ -11,8 +11,9 @@ from typing import NamedTuple
 from labkit.core.arms import Layer
 from labkit.core.masking import masked
 from labkit.engines.plan_records import Plan, ProcessSpec
+from labkit.engines.sglang.settings import LAYER_SETTINGS as OF_SGLANG
 
-LAYER_SETTINGS: dict[Layer, frozenset[str]] = {
+_VLLM: dict[Layer, frozenset[str]] = {
     "prefix_caching": frozenset({"--enable-prefix-caching", "--no-enable-prefix-caching"}),
     "speculation": frozenset({"--speculative-config", "--per-request-spec-decode-metrics"}),
     "pd_split": frozenset(
@@ -20,6 +21,7 @@ LAYER_SETTINGS: dict[Layer, frozenset[str]] = {
         | {"LABKIT_VLLM_CPU_BIND", "VLLM_CPU_OMP_THREADS_BIND"}  # the cores are split, too
     ),
 }
+LAYER_SETTINGS: dict[Layer, frozenset[str]] = {layer: _VLLM[layer] | OF_SGLANG[layer] for layer in _VLLM}
 """The settings that each layer owns. Whatever else differs between arms is a fault of the profile."""
 
 

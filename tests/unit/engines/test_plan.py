@@ -16,7 +16,7 @@ from labkit.engines.profiles import Profile, list_profiles, load_profile
 CPU = load_profile("cpu-smollm2")
 MI300X = load_profile("mi300x-8-qwen3-235b")
 CASES = [(name, method) for name in list_profiles() for method in load_profile(name).layers.speculation.methods] + [
-    (f"{name}+{variant}", load_profile(name).layers.speculation.default)
+    (f"{name}+{variant}", load_profile(f"{name}+{variant}").layers.speculation.default)
     for name in list_profiles()
     for variant in load_profile(name).variants
 ]
