@@ -31,6 +31,7 @@ def sglang_layout(profile: Profile, choice: Choice) -> tuple[ProcessSpec, ...]:
 
     Raises BadInput for a transfer that SGLang has not, and for flags that it would refuse (rules.py).
     """
+    rules.check_shared(profile.engine.flags)
     if choice.arm.pd_split:
         halves = (_engine(profile, choice, 0, "prefill"), _engine(profile, choice, 1, "decode"))
         return (*halves, router(profile, PYTHON, halves, pd=True))

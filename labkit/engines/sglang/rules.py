@@ -7,8 +7,17 @@ from __future__ import annotations
 
 from labkit.core.errors import BadInput
 from labkit.engines.profiles.schema import Flags
+from labkit.engines.sglang.settings import LAYER_SETTINGS
 
+_OF_LAYERS = frozenset[str]().union(*LAYER_SETTINGS.values())
 _TREES_IN_PAGES = ("flashinfer", "fa3", "triton")
+
+
+def check_shared(flags: Flags) -> None:
+    """Raises BadInput for a flag of `[engine.flags]`, the same in every arm, that is a layer's to set."""
+    for name, value in flags.items():
+        if f"--{name}" in _OF_LAYERS:
+            raise BadInput(name, value, "a flag that no layer owns", "Choose an arm to switch a layer.")
 
 
 def check(flags: Flags) -> None:

@@ -57,3 +57,9 @@ def test_larger_pages_refuse_the_arms_with_ngram_and_no_others() -> None:
     assert make_plan(profile, arm_named("spec"), spec_method="eagle3").processes
     with pytest.raises(BadInput, match="page-size"):
         make_plan(profile, arm_named("spec"))
+
+
+@pytest.mark.parametrize("flag", ["speculative-algorithm=EAGLE", "disaggregation-mode=prefill"])
+def test_a_layers_flag_is_no_variant(flag: str) -> None:
+    with pytest.raises(BadInput, match="no layer owns"):
+        make_plan(load_profile(f"{NAME}+{flag}"), arm_named("base"))
