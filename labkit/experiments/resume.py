@@ -83,6 +83,9 @@ def refuse(run: Run) -> None:
     """Raises BadInput for a run with nothing left to do, LabError for one that somebody still writes."""
     if run.live:
         raise LabError(f"Run {run.id} still goes on.", "Wait for it, or stop it first.")
+    if run.info.fingerprint.get("nodes"):
+        hint = "Half a repeat cannot go on elsewhere: start the run again with --ray."
+        raise BadInput("resume", run.id, "a run on one machine", f"This one was spread over a cluster. {hint}")
     if run.info.state == "done":
         raise BadInput("resume", run.id, "a run that was cut short", "This one is done. See it: labkit show " + run.id)
 

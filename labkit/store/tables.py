@@ -99,12 +99,20 @@ class Collected:
             self.finish = event
 
     def _throw_away(self, event: Mapping[str, Any]) -> None:
-        """Mark what an arm sent from `t_from` to `t_to` (s) as warm-up: it stays, and counts no more."""
+        """Mark what an arm sent from `t_from` to `t_to` (s) as warm-up: it stays, and counts no more.
+
+        With `node` only what was sent to engines of that node, which are called `<node>/...`.
+        """
         for table in ("steps", "chunks"):
             self._open_again(table)
         steps, chunks, since = self._columns["steps"], self._columns["chunks"], event["t_from"]
-        times = enumerate(zip(steps["arm"], steps["t_send"], strict=True))
-        sent = [n for n, (arm, t) in times if arm == event["arm"] and since <= t <= event["t_to"]]
+        times = enumerate(zip(steps["arm"], steps["t_send"], steps["engine"], strict=True))
+        there = f"{event['node']}/" if event.get("node") else ""
+        sent = [
+            n
+            for n, (arm, t, engine) in times
+            if arm == event["arm"] and since <= t <= event["t_to"] and engine.startswith(there)
+        ]
         keys = {tuple(steps[name][n] for name in _CHUNK_KEY) for n in sent}
         for n in sent:
             steps["warmup"][n] = True

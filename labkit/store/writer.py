@@ -20,6 +20,7 @@ from labkit.store.reader import Run
 from labkit.store.tables import TABLES, checked, chunk_event, write_parquet
 
 _OWN_TYPES = ("run", "step", "samples", "finish", "resume", "void")
+_ROW_TYPES = ("step", "samples")
 _ENDED = ("done", "partial", "failed", "cancelled")
 
 
@@ -101,6 +102,15 @@ class RunWriter:
         `about`: what was interrupted, for whoever reads the events.
         """
         self._append("void", {"arm": arm, "t_from": t_from, "t_to": t_to, **about})
+
+    def relayed(self, t: float, type: str, data: Mapping[str, Any]) -> None:
+        """Append what a writer on another machine noted for this run, at its own moment (s since the run's start).
+
+        Its rows are checked and masked there, as here. Raises BadInput for what only this writer may say.
+        """
+        if type in _OWN_TYPES and type not in _ROW_TYPES:
+            raise BadInput("relayed event", type, "a row or an event", "How a run begins and ends is its own to say.")
+        self._append(type, {**data, "t": round(t, 6)})
 
     def resumed(self, **about: Any) -> None:
         """Note that a run that had ended goes on, and with what; the end that was noted before holds no longer."""

@@ -1,0 +1,27 @@
+"""Ray, imported when it is wanted; or what to do about it."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from typing import Any
+
+from labkit.core.errors import LabError
+
+
+def ray_module() -> Any:
+    """The ray package. Raises LabError when it is not installed or cannot be imported."""
+    if importlib.util.find_spec("ray") is None:
+        raise LabError("Ray is not installed here.", "Install it on every node: pip install 'labkit[ray]'")
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing of the lab tells others what it does
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    try:
+        import ray
+    except KeyError as error:
+        raise LabError(
+            f"Ray cannot be imported beside amdsmi, whose library does not load here: KeyError: {error}",
+            "Where there is no AMD GPU: pip uninstall amdsmi. Where there is one: install ROCm's amd-smi-lib.",
+        ) from error
+    except ImportError as error:
+        raise LabError(f"Ray cannot be imported: {error}", "Install it anew: pip install 'labkit[ray]'") from error
+    return ray
