@@ -12,12 +12,13 @@ from labkit.engines.kv_bytes import kv_bytes_per_token
 from labkit.engines.plan import Plan
 from labkit.engines.profiles import Profile
 from labkit.store.fingerprint import engine_fingerprint
+from labkit.telemetry.energy import gpus_alike
 
 _TEMPLATE, _MANIFEST = "chat_template.jinja", "manifest.json"
 
 
 def fingerprint(profile: Profile, plans: Sequence[Plan]) -> dict[str, Any]:
-    """Profile, model, and each distinct engine by its plan's key. Paths are cut to their last part.
+    """Profile, model, each distinct engine by its plan's key, and the machine's GPUs. Paths are cut to their last part.
 
     Raises WeightsError when the profile's weights are not there, which is better heard now than from an engine.
     """
@@ -29,7 +30,9 @@ def fingerprint(profile: Profile, plans: Sequence[Plan]) -> dict[str, Any]:
         for key, processes in engines.items()
     }
     kv_bytes = kv_bytes_per_token(profile)
-    return {"profile": profile.name, "model": profile.model.served, "kv_bytes_per_token": kv_bytes, "engines": known}
+    about = {"profile": profile.name, "model": profile.model.served, "kv_bytes_per_token": kv_bytes, "engines": known}
+    gpus = gpus_alike()
+    return {**about, "gpus": gpus} if gpus else about
 
 
 def _processes(plan: Plan) -> list[dict[str, Any]]:

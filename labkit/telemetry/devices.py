@@ -12,7 +12,7 @@ from typing import Protocol
 
 from labkit.core.energy import ENERGY, POWER, series
 from labkit.telemetry.counter import Rising
-from labkit.telemetry.source import Reading
+from labkit.telemetry.source import Reading, Source
 
 
 class Device(Protocol):
@@ -62,20 +62,33 @@ class EnergySource:
 
     def __init__(self, name: str, devices: Sequence[Device], close: Callable[[], None] = lambda: None) -> None:
         self.name = name
-        self.close = close
+        self._close = close
         offered = [(device, device.energy_j() is not None, device.power_w() is not None) for device in devices]
         self._reads = [
             _Read(device, Rising(device.wraps_at_j), energy or not power, power) for device, energy, power in offered
         ]
         self.unread = tuple(device.name for device, energy, power in offered if not (energy or power))
         """Names of the devices that told neither when they were first asked."""
-        if len(self.unread) == len(offered):
+        if len(self.unread) == len(offered) and not self._tells_more():
             raise Unreadable(f"{len(devices)} devices, none of which tells its energy or power")
 
     @property
     def devices(self) -> tuple[str, ...]:
         """Names of the devices, of `unread` ones too."""
         return tuple(read.device.name for read in self._reads)
+
+    @property
+    def parts(self) -> tuple[Source, ...]:
+        """What is sampled on its own, so that the fault of one is not the fault of all."""
+        return (self,)
+
+    def close(self) -> None:
+        """Give the library back."""
+        self._close()
+
+    def _tells_more(self) -> bool:
+        """Whether it is worth reading without energy or power."""
+        return False
 
     async def read(self) -> Sequence[Reading]:
         # A driver call takes milliseconds, in which the event loop would stamp no chunk.

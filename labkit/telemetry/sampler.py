@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from labkit.core.clock import Clock, SystemClock
 from labkit.core.records import SampleRecord
-from labkit.telemetry.source import Reading, Source
+from labkit.telemetry.source import Foretelling, Reading, Source
 
 Sink = Callable[[Sequence[SampleRecord]], None]
 OnEvent = Callable[..., None]
@@ -26,18 +26,20 @@ class _Watched:
 
     source: Source
     latest: Sequence[Reading] = ()
-    faulty: bool = field(default=False)
+    said: str = field(default="")
+    """What is wrong with it now; empty when nothing is."""
 
     def blanks(self) -> list[Reading]:
-        return [Reading(reading.name, reading.unit, None) for reading in self.latest]
+        known = self.source.blanks() if isinstance(self.source, Foretelling) else self.latest
+        return [Reading(reading.name, reading.unit, None) for reading in known]
 
 
 class Sampler:
     """An async context manager; the sources are read at entry, every `interval_s`, and once more at exit.
 
     `run`: id of the run; `t0`: the clock at its start. `sink` gets each round's samples, `on_event` `telemetry_fault`
-    (source, error) when a source begins to fail and `telemetry_recovered` (source) when it answers again. A source that
-    does not answer within `timeout_s` has failed.
+    (source, error) when a source begins to fail and `telemetry_recovered` (source, after: the error) when it answers
+    again. A source that does not answer within `timeout_s` has failed.
     """
 
     def __init__(
@@ -98,12 +100,12 @@ class Sampler:
         ]
 
     def _fault(self, watched: _Watched, error: Exception) -> None:
-        if not watched.faulty:
-            said = str(error).splitlines()[0] if str(error) else type(error).__name__
-            self._on_event("telemetry_fault", source=watched.source.name, error=said)
-        watched.faulty = True
+        if watched.said:
+            return
+        watched.said = str(error).splitlines()[0] if str(error) else type(error).__name__
+        self._on_event("telemetry_fault", source=watched.source.name, error=watched.said)
 
     def _recovered(self, watched: _Watched) -> None:
-        if watched.faulty:
-            self._on_event("telemetry_recovered", source=watched.source.name)
-        watched.faulty = False
+        if watched.said:
+            self._on_event("telemetry_recovered", source=watched.source.name, after=watched.said)
+        watched.said = ""

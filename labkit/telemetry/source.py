@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 
 @dataclass(frozen=True)
@@ -24,4 +24,13 @@ class Source(Protocol):
 
     async def read(self) -> Sequence[Reading]:
         """The values now. May raise: the sampler records the fault and goes on."""
+        ...
+
+
+@runtime_checkable
+class Foretelling(Source, Protocol):
+    """A source that can name its readings before it was ever read."""
+
+    def blanks(self) -> Sequence[Reading]:
+        """Its readings, all null."""
         ...

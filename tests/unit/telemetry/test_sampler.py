@@ -67,7 +67,7 @@ async def test_a_fault_is_one_event_and_nulls_and_the_others_go_on() -> None:
         await rounds.sample()
     assert [[sample.value for sample in each] for each in kept.rounds] == [[1, 2], [1, None], [1, None], [1, 4]]
     fault = ("telemetry_fault", {"source": "b", "error": "gone"})
-    assert kept.events == [fault, ("telemetry_recovered", {"source": "b"})]
+    assert kept.events == [fault, ("telemetry_recovered", {"source": "b", "after": "gone"})]
 
 
 async def test_a_source_that_hangs_has_failed() -> None:
