@@ -12,7 +12,6 @@ from typing import Any
 from labkit.core.clock import Clock
 from labkit.core.errors import EngineError
 from labkit.telemetry.engine_metrics import scrape
-from labkit.telemetry.names import COUNTS
 
 NAMES = ("requests", "prefix_queries", "prefix_hits", "prompt_tokens")
 
@@ -28,6 +27,6 @@ async def first_counters(urls: Mapping[str, str], clock: Clock) -> dict[str, dic
             page = await scrape(url, clock)
         except EngineError:
             continue
-        counters: dict[str, Any] = {name: page.value(COUNTS[name]) for name in NAMES}
+        counters: dict[str, Any] = {name: page.counters[name] for name in NAMES}
         found[role] = {"started": page.started, **counters}
     return found

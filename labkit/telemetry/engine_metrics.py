@@ -14,8 +14,9 @@ from labkit.core.clock import Clock, SystemClock
 from labkit.core.errors import EngineError
 from labkit.core.records import Record
 from labkit.telemetry import names
+from labkit.telemetry.engine_names import VLLM
 from labkit.telemetry.exposition import Gauges, Key, Snapshot, parse, total, whole
-from labkit.telemetry.names import Series
+from labkit.telemetry.series import EngineNames, Series
 
 __all__ = ["Counts", "Delta", "Gauges", "Snapshot", "delta", "parse", "scrape"]
 
@@ -54,12 +55,16 @@ class Counts(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class Delta:
-    """`seconds` between the readings. `restarted`: the process is not the one of the first reading; `why` in words."""
+    """`seconds` between the readings. `restarted`: the process is not the one of the first reading; `why` in words.
+
+    `engine`: whose names the series have.
+    """
 
     seconds: float
     restarted: bool = False
     why: str = ""
     grown: dict[Key, float] = field(default_factory=dict)
+    engine: EngineNames = VLLM
 
     def growth(self, series: Series) -> float | None:
         """The growth of one series, summed over its label sets; None when it is absent or the process was restarted."""
@@ -68,12 +73,12 @@ class Delta:
     @property
     def counts(self) -> Counts:
         """The named quantities."""
-        counts = {name: whole(self.growth(series)) for name, series in names.COUNTS.items()}
-        times = {name: self.growth(series) for name, series in names.TIMES.items()}
+        counts = {name: whole(self.growth(series)) for name, series in self.engine.counts.items()}
+        times = {name: self.growth(series) for name, series in self.engine.times.items()}
         return Counts.from_dict({**counts, **times, "accepted_per_position": self._per_position()})
 
     def _per_position(self) -> tuple[int, ...] | None:
-        mine = {labels: v for (name, labels), v in self.grown.items() if name == names.ACCEPTED_PER_POSITION}
+        mine = {labels: v for (name, labels), v in self.grown.items() if name == self.engine.per_position}
         rows = {int(dict(labels)["position"]): value for labels, value in mine.items()}
         return tuple(round(rows[position]) for position in sorted(rows)) or None
 
@@ -83,15 +88,19 @@ def delta(before: Snapshot, after: Snapshot) -> Delta:
     seconds = after.t - before.t
     why = _restart(before, after)
     if why:
-        return Delta(seconds=seconds, restarted=True, why=why)
+        return Delta(seconds=seconds, restarted=True, why=why, engine=after.engine)
     grown = {key: value - before.growing.get(key, 0.0) for key, value in after.growing.items()}
-    return Delta(seconds=seconds, grown=grown)
+    return Delta(seconds=seconds, grown=grown, engine=after.engine)
 
 
 def _restart(before: Snapshot, after: Snapshot) -> str:
     """Why these are two processes; empty when nothing speaks for it."""
     if before.started != after.started:
         return f"{names.START_TIME} went from {before.started} to {after.started}"
+    if before.engine is after.engine and (name := after.engine.start):
+        firsts, seconds = ({key: v for key, v in page.gauges.items() if key[0] == name} for page in (before, after))
+        if firsts and firsts != seconds:
+            return f"{name} is not that of the first reading"
     for key, value in before.growing.items():
         if after.growing.get(key, 0.0) < value:
             return f"{key[0]} fell from {value:g} to {after.growing.get(key, 0.0):g}"

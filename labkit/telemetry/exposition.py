@@ -10,11 +10,14 @@ from prometheus_client.samples import Sample
 
 from labkit.core.errors import EngineError
 from labkit.telemetry import names
-from labkit.telemetry.names import Series
+from labkit.telemetry.engine_names import KV_USAGES, VLLM, names_of
+from labkit.telemetry.series import EngineNames, Labels, Series
 
-Key = tuple[str, tuple[tuple[str, str], ...]]
-"""Sample name and its labels, sorted, without model_name and engine."""
-_ANY_ENGINE = ("model_name", "engine")
+Key = tuple[str, Labels]
+"""Sample name and its labels, sorted, without those that say whose it is."""
+_ANY_ENGINE = frozenset(
+    {"model_name", "engine"} | {"engine_type", "tp_rank", "pp_rank", "moe_ep_rank", "dp_rank", "pid"}  # SGLang's
+)
 _GROWS = ("counter", "histogram")
 
 
@@ -34,6 +37,7 @@ class Snapshot:
     """One page. `t`: clock seconds when it was read; `started`: process start, Unix seconds, None when not told.
 
     `growing`: counters, and histograms as their `_count` and `_sum`; `gauges`: the others. `config`: cache_config_info.
+    `engine`: whose names the series have.
     """
 
     t: float
@@ -41,6 +45,7 @@ class Snapshot:
     growing: Mapping[Key, float] = field(default_factory=dict)
     gauges: Mapping[Key, float] = field(default_factory=dict)
     config: Mapping[str, str] = field(default_factory=dict)
+    engine: EngineNames = VLLM
 
     def value(self, series: Series) -> float | None:
         """The sum over all label sets that `series` picks; None when there is none."""
@@ -50,14 +55,23 @@ class Snapshot:
     @property
     def now(self) -> Gauges:
         """The named gauges."""
-        running, waiting, kv_usage = (self.value(series) for series in names.GAUGES)
+        running, waiting, kv_usage = (self.value(series) for series in self.engine.gauges)
         return Gauges(
             running=whole(running),
             waiting=whole(waiting),
             kv_usage=kv_usage,
-            num_gpu_blocks=_number(self.config.get("num_gpu_blocks")),
-            block_size=_number(self.config.get("block_size")),
+            num_gpu_blocks=self._told(self.engine.blocks, "num_gpu_blocks"),
+            block_size=self._told(self.engine.block_size, "block_size"),
         )
+
+    @property
+    def counters(self) -> dict[str, float | None]:
+        """The named quantities that only grow, as they stand; None where the page does not say."""
+        known = {**self.engine.counts, **self.engine.times}
+        return {name: self.value(known[name]) if name in known else None for name in (*names.COUNTS, *names.TIMES)}
+
+    def _told(self, gauge: Series | None, label: str) -> int | None:
+        return whole(self.value(gauge)) if gauge else _number(self.config.get(label))
 
 
 def parse(text: str, t: float = 0.0) -> Snapshot:
@@ -75,14 +89,24 @@ def parse(text: str, t: float = 0.0) -> Snapshot:
             growing[_key(sample)] = growing.get(_key(sample), 0.0) + sample.value
         else:
             gauges.setdefault(_key(sample), []).append(sample.value)
-    flat = {key: sum(v) / (len(v) if key[0] in names.MEANS else 1) for key, v in gauges.items()}
-    return Snapshot(t=t, started=started, growing=growing, gauges=flat, config=config)
+    flat = {key: sum(v) / (len(v) if key[0] in KV_USAGES else 1) for key, v in gauges.items()}
+    engine = names_of(name for name, _ in (*growing, *flat))
+    growing |= _unborn(engine, growing, flat)
+    return Snapshot(t=t, started=started, growing=growing, gauges=flat, config=config, engine=engine)
+
+
+def _unborn(engine: EngineNames, growing: Mapping[Key, float], gauges: Mapping[Key, float]) -> dict[Key, float]:
+    """Zeros for counters that an engine which is there has not yet written; none for a page of no engine."""
+    if not any(name.startswith(engine.prefix) for name, _ in (*growing, *gauges)):
+        return {}
+    late = (series for series in engine.born_late if total(growing, series) is None)
+    return {(series.name, series.labels): 0.0 for series in late}
 
 
 def total(values: Mapping[Key, float], series: Series) -> float | None:
     """The sum of what `series` picks; None when it picks nothing."""
-    picked = [v for (name, labels), v in values.items() if name == series.name and set(series.labels) <= set(labels)]
-    return sum(picked) if picked else None
+    picked = [value for (name, labels), value in values.items() if series.picks(name, labels)]
+    return sum(picked) * series.scale if picked else None
 
 
 def whole(value: float | None) -> int | None:

@@ -6,8 +6,9 @@ count tokens. Spec-decode series exist only with a speculative config, NIXL's on
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from labkit.telemetry.series import Series
 
 START_TIME: Final = "process_start_time_seconds"
 CONFIG: Final = "vllm:cache_config_info"
@@ -18,23 +19,6 @@ ACCEPTED_PER_POSITION: Final = "vllm:spec_decode_num_accepted_tokens_per_pos_tot
 
 PREFIXES: Final = ("vllm:", "sglang:", START_TIME)
 """Series that are read at all; the rest of the page (HTTP, Python) costs parsing time and is not used."""
-MEANS: Final = frozenset({KV_USAGE})
-"""Gauges that are averaged over the engines of one page; the others are added."""
-
-
-@dataclass(frozen=True)
-class Series:
-    """One series and what picks it: sample name, labels beside model and engine, unit."""
-
-    name: str
-    unit: str
-    labels: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def title(self) -> str:
-        """As Prometheus writes it: `name{label="value"}`."""
-        inner = ",".join(f'{key}="{value}"' for key, value in self.labels)
-        return f"{self.name}{{{inner}}}" if inner else self.name
 
 
 def _by_source(source: str) -> Series:
@@ -71,4 +55,4 @@ TIMES: Final[dict[str, Series]] = {
 """Seconds that only grow, summed over finished requests (transfers: over transfers)."""
 
 GAUGES: Final = (Series(RUNNING, "requests"), Series(WAITING, "requests"), Series(KV_USAGE, "1"))
-"""What the sampler keeps of a page."""
+"""What the sampler keeps of a page: running, waiting, KV usage."""

@@ -13,7 +13,7 @@ from labkit.analysis.concurrency import seconds_at
 from labkit.analysis.tables import Floats, is_finished, null_if_nan, numbers, total
 from labkit.core.energy import POWER
 from labkit.experiments.dashboard.live.two_arms import Side
-from labkit.telemetry.names import KV_USAGE
+from labkit.telemetry.engine_names import KV_USAGES
 
 _GPUS = ("amdsmi", "nvml")
 
@@ -99,7 +99,7 @@ def _kv_use(samples: pd.DataFrame, side: Side) -> float | None:
         return None
     engines = set(side.steps["engine"])
     of_engine = samples["source"].str.rsplit("/", n=1).str[0].isin(engines)
-    return null_if_nan(float(samples.loc[of_engine & (samples["name"] == KV_USAGE), "value"].max()))
+    return null_if_nan(float(samples.loc[of_engine & samples["name"].isin(KV_USAGES), "value"].max()))
 
 
 def _machine(samples: pd.DataFrame) -> tuple[str, float | None]:
