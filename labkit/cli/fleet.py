@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import time
 from pathlib import Path
@@ -16,6 +17,7 @@ from labkit.cli.plan import DEFAULT_PROFILE, ArmOption, MethodOption, ProfileOpt
 from labkit.core.errors import BadInput, LabError
 from labkit.core.masking import masked_text
 from labkit.engines.fleet import Fleet
+from labkit.engines.moriio.old_variables import shell_remarks
 from labkit.engines.plan import Plan
 from labkit.engines.profiles import load_profile
 from labkit.engines.registry import Engine
@@ -49,6 +51,8 @@ def up(
         how = signal.SIGINT if isinstance(stopped, KeyboardInterrupt) else signal.SIGTERM
         raise typer.Exit(128 + how) from None
     typer.echo(f"{engine.id} is up: {engine.base_url}/v1 serves {engine.model}")
+    for said in shell_remarks(plan, os.environ):
+        typer.echo(said, err=True)
 
 
 def ps() -> None:

@@ -17,6 +17,7 @@ STEERING = (
     "NUMBA_",
     "UCX_",
     "NIXL_",
+    "MORI_",
     "TORCH_",
     "TORCHINDUCTOR_",
     "ARCTIC_",

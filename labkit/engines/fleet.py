@@ -22,10 +22,13 @@ from labkit.core.names import unknown
 from labkit.core.paths import state_dir as default_state_dir
 from labkit.core.progress import OnProgress, Progress, silent
 from labkit.engines import weights
+from labkit.engines.fixed_ports import require_fixed_free
 from labkit.engines.logs import tail
 from labkit.engines.memory import free_bytes, require_memory
+from labkit.engines.moriio.halves import discovers, rooms
+from labkit.engines.moriio.registration import require_registered
 from labkit.engines.plan_records import Plan
-from labkit.engines.ports import free_ports, require_free
+from labkit.engines.ports import free_ports
 from labkit.engines.process import end_groups, is_alive
 from labkit.engines.programs import require_programs
 from labkit.engines.registry import Engine, Registry
@@ -53,11 +56,11 @@ class Fleet:
 
         It stays up until `down`; with `adopt`, one that a run started does so too, and the run no longer ends it.
         Raises WeightsError, NotEnoughMemory, PortInUse, EngineDied, EngineNotReady, or EngineError for a program that
-        is not installed; nothing is left running then.
+        is not installed; nothing that it started is left running then.
         """
         async with self._start_lock(plan, on_progress):
             found = self.find(plan)
-            engine = await self._start(plan, on_progress) if found is None else found
+            engine = await self._start(plan, on_progress) if found is None else await self.registered(found)
             if adopt:
                 self._registry.adopt(engine)
             return engine
@@ -79,15 +82,22 @@ class Fleet:
         if plan.weights is not None:
             weights.path(plan.weights)
         require_memory(plan, self.free())
-        for name in plan.fixed:
-            if name in plan.port_names:
-                require_free(name, plan.ports[name])
-        free = free_ports(name for name in plan.port_names if name not in plan.fixed)
+        require_fixed_free(plan, self.ps())
+        free = free_ports((name for name in plan.port_names if name not in plan.fixed), rooms(plan.layout))
         start = Start(
             plan.with_ports({**plan.ports, **free}), self._registry, self._clock, self.expected_s(plan), on_progress
         )
         engine = await start.run()
         self._times.learn(plan.key, start.seconds)
+        return engine
+
+    async def registered(self, engine: Engine) -> Engine:
+        """`engine`, when a router that its processes must announce themselves to knows them: alive is not enough.
+
+        Raises EngineNotReady.
+        """
+        if discovers(engine.plan):
+            await require_registered(engine.process("router"), self._clock, engine.id)
         return engine
 
     def expected_s(self, plan: Plan) -> float:

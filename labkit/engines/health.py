@@ -25,19 +25,25 @@ _CAUSE_LINES = 400
 
 
 async def wait_healthy(
-    processes: Sequence[ProcessState], clock: Clock, deadline: float, tick: Callable[[], None]
+    processes: Sequence[ProcessState],
+    clock: Clock,
+    deadline: float,
+    tick: Callable[[], None],
+    *,
+    path: str = "/health",
+    alive: Sequence[ProcessState] = (),
 ) -> None:
-    """Until every one answers GET /health with 200.
+    """Until every one answers GET `path` with 200.
 
-    Raises EngineDied at the first death, PortInUse when it was for a port, EngineNotReady at `deadline`.
-    `deadline`: a reading of `clock`. `tick` is called at every poll.
+    Raises EngineDied at the first death, among them and those of `alive`, PortInUse when it was for a port,
+    EngineNotReady at `deadline`. `deadline`: a reading of `clock`. `tick` is called at every poll.
     """
     waiting = list(processes)
     async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=5)) as http:
         while waiting:
-            require_alive(processes)
+            require_alive([*processes, *alive])
             tick()
-            waiting = [process for process in waiting if not await _healthy(http, process.url)]
+            waiting = [process for process in waiting if not await _healthy(http, process.url + path)]
             if waiting:
                 _require_ports(waiting)
                 _require_time(waiting, clock, deadline)
@@ -106,7 +112,7 @@ def _require_time(waiting: Sequence[ProcessState], clock: Clock, deadline: float
 
 async def _healthy(http: aiohttp.ClientSession, url: str) -> bool:
     try:
-        async with http.get(f"{url}/health") as response:
+        async with http.get(url) as response:
             return response.status == 200
     except (aiohttp.ClientError, TimeoutError):
         return False

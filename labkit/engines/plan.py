@@ -11,12 +11,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 
 from labkit.core.arms import Arm
 from labkit.core.errors import BadInput
 from labkit.core.names import pick
 from labkit.core.paths import models_dir
 from labkit.engines.layout import Choice, layout
+from labkit.engines.moriio.checks import check
+from labkit.engines.moriio.halves import rooms
 from labkit.engines.plan_records import Plan, ProcessSpec
 from labkit.engines.profiles import Profile
 
@@ -42,7 +45,8 @@ def make_plan(
     `spec_method`: drafter of the whole experiment (its pins go into every arm); the profile's default otherwise.
     `ports`: numbers by name, for those that should not be the profile's. `salted`: quick mode, see `Plan.salted`.
     `model_path`: a folder in place of the profile's model. `cores`: CPUs to bind to; the profile's when None.
-    Raises UnknownName for a drafter that the profile has not, BadInput for an unknown port name or no cores.
+    Raises UnknownName for a drafter that the profile has not, BadInput for an unknown port name or no cores, and for
+    settings that MoRI-IO would refuse or ignore.
     """
     methods = profile.layers.speculation.methods
     method = spec_method or profile.layers.speculation.default
@@ -71,7 +75,8 @@ def make_plan(
         max_startup_s=profile.engine.max_startup_s,
         expected_start_s=profile.layers.pd_split.expected_start_s if pd else profile.engine.expected_start_s,
     )
-    return plan.with_ports(_ports(plan.port_names, profile.ports, ports or {}))
+    numbers = _ports(plan.port_names, profile.ports, ports or {}, rooms(plan.layout))
+    return check(profile, plan.with_ports(numbers))
 
 
 def _model_of(profile: Profile) -> str:
@@ -90,10 +95,13 @@ def _cores(profile: Profile, cores: Sequence[int] | None) -> tuple[int, ...]:
     return chosen
 
 
-def _ports(names: Sequence[str], fixed: Mapping[str, int], asked: Mapping[str, int]) -> dict[str, int]:
-    """A number for every name: asked for, else fixed by the profile, else counted up."""
+def _ports(
+    names: Sequence[str], fixed: Mapping[str, int], asked: Mapping[str, int], rooms: Mapping[str, int]
+) -> dict[str, int]:
+    """A number for every name: asked for, else fixed by the profile, else counted up, with room for its ranks."""
     for name in asked:
         if name not in names:
             raise BadInput("ports", name, ", ".join(names))
-    counted = {name: FIRST_PORT + index for index, name in enumerate(names)}
+    firsts = accumulate((rooms.get(name, 1) for name in names), initial=FIRST_PORT)
+    counted = dict(zip(names, firsts, strict=False))
     return {name: asked.get(name, fixed.get(name, counted[name])) for name in names}

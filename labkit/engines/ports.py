@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import random
 import socket
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import psutil
@@ -18,23 +18,27 @@ _BELOW = 12_000
 _KERNEL_RANGE = Path("/proc/sys/net/ipv4/ip_local_port_range")
 
 
-def free_ports(names: Iterable[str]) -> dict[str, int]:
+def free_ports(names: Iterable[str], rooms: Mapping[str, int] | None = None) -> dict[str, int]:
     """A free port on 127.0.0.1 for every name, all different. They are free now; nothing keeps them so.
 
+    `rooms`: how many ports in a row a name needs, where it is more than one; the first is given.
     An engine binds some of them only seconds later. So they are not taken from the range out of which the kernel serves
     connections and everybody's "any free port" meanwhile: a decode engine's own sockets took prefill's that way.
     """
     with contextlib.ExitStack() as open_sockets:
-        return {name: _bound(open_sockets.enter_context(socket.socket())) for name in names}
+        return {name: _bound(open_sockets, (rooms or {}).get(name, 1)) for name in names}
 
 
-def _bound(listener: socket.socket) -> int:
-    """Bind to a port under the kernel's range; to any when none of those that are tried is free."""
+def _bound(open_sockets: contextlib.ExitStack, count: int) -> int:
+    """Bind to `count` ports in a row under the kernel's range; to any one when none of those that are tried is free."""
     first = _first_of_kernel()
-    for port in random.sample(range(first - _BELOW, first), _TRIES):
-        with contextlib.suppress(OSError):
-            listener.bind(("127.0.0.1", port))
+    for port in random.sample(range(first - _BELOW, first - count), _TRIES):
+        with contextlib.ExitStack() as row, contextlib.suppress(OSError):
+            for number in range(port, port + count):
+                row.enter_context(socket.socket()).bind(("127.0.0.1", number))
+            open_sockets.enter_context(row.pop_all())
             return port
+    listener = open_sockets.enter_context(socket.socket())
     listener.bind(("127.0.0.1", 0))
     return int(listener.getsockname()[1])
 
@@ -59,13 +63,15 @@ def is_free(port: int) -> bool:
         return True
 
 
-def require_free(name: str, port: int) -> None:
-    """Raises PortInUse, naming the holder where the system tells, when `port` is taken."""
-    if not is_free(port):
-        raise PortInUse(
-            f"port {port} ({name}) is in use by {holder(port)}",
-            "End that process, or choose another port in the profile's [ports].",
-        )
+def require_free(name: str, port: int, count: int = 1) -> None:
+    """Raises PortInUse, naming the holder where the system tells, when one of `count` ports from `port` on is taken."""
+    for number in range(port, port + count):
+        if not is_free(number):
+            of = name if number == port else f"{name} + {number - port}"
+            raise PortInUse(
+                f"port {number} ({of}) is in use by {holder(number)}",
+                "End that process, or choose another port in the profile's [ports].",
+            )
 
 
 def holder(port: int) -> str:

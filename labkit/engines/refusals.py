@@ -10,6 +10,10 @@ import aiohttp
 from labkit.core.errors import RequestFailed
 
 _LOG_HINT = "The engine's log says more: labkit ps names it."
+_NO_PAIR_HINT = (
+    "The router has no prefill or no decode: an engine has stopped announcing itself to it. See: labkit ps, labkit logs"
+)
+_NO_PAIR = "No eligible P/D pair"
 _MAX_WORDS = 600
 _BROKEN_FINISH = ("abort", "error")
 
@@ -17,6 +21,7 @@ _BROKEN_FINISH = ("abort", "error")
 def of_status(url: str, status: int, text: str) -> RequestFailed:
     """An HTTP status other than 200."""
     hint = _LOG_HINT if status >= 500 else "The request is at fault, not the engine."
+    hint = _NO_PAIR_HINT if _NO_PAIR in text else hint
     return RequestFailed(f"{url} answered HTTP {status}: {_words(text)}", hint, status)
 
 

@@ -1,14 +1,14 @@
 """The start of one engine: processes in the right order, each registered the moment it exists, and nothing left behind.
 
 Prefill and decode (or replicas) start together. A router starts after them; one that they must announce themselves to
-starts before them.
+starts before them, and the start is over only when it has heard of both.
 """
 
 from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import psutil
@@ -16,7 +16,9 @@ import psutil
 from labkit.core.clock import Clock
 from labkit.core.progress import OnProgress, Progress
 from labkit.engines.environment import engine_environment
-from labkit.engines.health import prove, wait_healthy
+from labkit.engines.health import prove, require_alive, wait_healthy
+from labkit.engines.moriio.halves import discovers
+from labkit.engines.moriio.registration import wait_registered
 from labkit.engines.plan_records import Plan, ProcessSpec
 from labkit.engines.process import ProcessState, end_groups, spawn
 from labkit.engines.registry import Engine, Registry, with_process
@@ -43,9 +45,8 @@ class Start:
         """Bring the engine up. Raises EngineDied or EngineNotReady."""
         try:
             for stage in _stages(self.engine.plan):
-                started = [self._spawn(spec) for spec in stage]
-                if not (self.engine.plan.router_first and stage[0].role == "router"):
-                    await wait_healthy(started, self._clock, self._deadline, self._tick(stage))
+                await self._wait(stage, [self._spawn(spec) for spec in stage])
+            await self._registered()
             await self._prove()
             self._register(replace(self.engine, ready=True))
         except BaseException:
@@ -53,6 +54,26 @@ class Start:
             self._registry.forget(self.engine)
             raise
         return self.engine
+
+    async def _wait(self, stage: tuple[ProcessSpec, ...], started: list[ProcessState]) -> None:
+        """Until they serve. A router that waits for engines to register is not healthy without them: it must live."""
+        router, waits = stage[0].role == "router", discovers(self.engine.plan)
+        if self.engine.plan.router_first and router and not waits:
+            return
+        path = "/liveness" if router and waits else "/health"
+        alive = self.engine.processes
+        await wait_healthy(started, self._clock, self._deadline, self._tick(stage), path=path, alive=alive)
+
+    async def _registered(self) -> None:
+        """A router with discovery answers 503 until both engines have announced themselves."""
+        if not discovers(self.engine.plan):
+            return
+
+        def waits(missing: Sequence[str]) -> None:
+            require_alive(self.engine.processes)
+            self._say(f"waiting for {' and '.join(missing)} to register with the router")
+
+        await wait_registered(self.engine.process("router"), self._clock, waits)
 
     async def _prove(self) -> None:
         engine = self.engine
@@ -78,16 +99,13 @@ class Start:
 
     def _tick(self, stage: tuple[ProcessSpec, ...], what: str = "") -> Callable[[], None]:
         roles = what + " and ".join(spec.role for spec in stage)
+        return lambda: self._say(roles)
 
-        def tick() -> None:
-            left = max(0.0, self._expected_s - self.seconds)
-            message = f"starting ({self.seconds:.0f} s of ~{self._expected_s:.0f} s): {roles}"
-            stage_name = f"starting {self.engine.plan.arm}"
-            self._on_progress(
-                Progress(stage=stage_name, message=message, done=self.seconds, total=self._expected_s, eta_s=left)
-            )
-
-        return tick
+    def _say(self, what: str) -> None:
+        left = max(0.0, self._expected_s - self.seconds)
+        message = f"starting ({self.seconds:.0f} s of ~{self._expected_s:.0f} s): {what}"
+        stage = f"starting {self.engine.plan.arm}"
+        self._on_progress(Progress(stage=stage, message=message, done=self.seconds, total=self._expected_s, eta_s=left))
 
 
 def this_process() -> ProcessState:

@@ -21,6 +21,7 @@ from labkit.core.errors import EngineBusy, EngineDied, EngineError, PortInUse, U
 from labkit.core.progress import OnProgress, silent
 from labkit.engines.fleet import Fleet
 from labkit.engines.machine import usable_cores
+from labkit.engines.moriio.old_variables import shell_remarks
 from labkit.engines.plan import Plan, make_plan
 from labkit.engines.profiles import Profile
 from labkit.engines.registry import Engine
@@ -46,6 +47,7 @@ class FleetProvider:
         self._started: dict[str, Engine] = {}
         self._refused: dict[str, EngineError] = {}
         self._trouble: list[str] = []
+        self._said: list[str] = []
         self._renewing = False
 
     def plan(self, arm: Arm, spec_method: str | None = None) -> Plan:
@@ -73,12 +75,15 @@ class FleetProvider:
         engine = self._fleet.find(plan)
         if self._current and (engine is None or engine.id != self._current.id):
             await self._end(self._current)
-        if engine is None:
-            engine = await self._start(plan, on_progress)
-        elif self._renewing:
-            self._trouble.append(f"engine {engine.id} is not this run's to end, so its blocks are one start of it")
+        engine = await self._start(plan, on_progress) if engine is None else await self._found(engine)
         self._current = engine
         return self._served(engine, arm)
+
+    async def _found(self, engine: Engine) -> Engine:
+        """One that is up. Raises EngineNotReady when its router has lost it."""
+        if self._renewing:
+            self._trouble.append(f"engine {engine.id} is not this run's to end, so its blocks are one start of it")
+        return await self._fleet.registered(engine)
 
     async def renew(self) -> None:
         self._renewing = True
@@ -113,7 +118,7 @@ class FleetProvider:
         salted = not self._strict and not arm.prefix_caching
         switched_by: SwitchedBy = "salt" if salted else "flag"
         block_size = self._profile.engine.flags.get("block-size")
-        trouble, self._trouble = self._trouble, []
+        trouble, self._trouble = [*self._trouble, *self._of_shell(engine.plan)], []
         return Served(
             engine=engine.id,
             base_url=engine.base_url,
@@ -128,6 +133,12 @@ class FleetProvider:
             neighbours=tuple(other.id for other in self._fleet.ps() if other.alive and other.id != engine.id),
             trouble=tuple(trouble),
         )
+
+    def _of_shell(self, plan: Plan) -> list[str]:
+        """What the shell says of such an engine in vain; once in a run."""
+        said = [words for words in shell_remarks(plan, os.environ) if words not in self._said]
+        self._said += said
+        return said
 
     def locked(self, served: Served, owner: str) -> AbstractContextManager[object]:
         return self._fleet.lock(self._get(served), owner)
