@@ -27,6 +27,7 @@ _GROUPS = (
     "doctor",
     "agent",
     "import_log",
+    "attach",
     "replay",
     "run",
     "run_factorial",
@@ -43,6 +44,7 @@ _GROUPS = (
     "export",
     "cost",
     "claims",
+    "matrix",
 )
 """Modules of this package with a `register(app)` function, in the order of the help page."""
 

@@ -10,6 +10,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from labkit.cli.endpoint_options import attachable
+from labkit.cli.run_options import Attach
 from labkit.experiments.catalogue import DEFAULT_PROFILE
 
 
@@ -71,6 +73,7 @@ def recordings() -> None:
     console.print(recordings_view({name: named(name) for name in list_recordings()}, console.width))
 
 
+@attachable
 def agent(
     task: Task,
     arm: Arm = "prefix",
@@ -79,6 +82,7 @@ def agent(
     tool_mode: ToolMode = Mode.grammar,
     steps: Steps = None,
     keep: Keep = False,
+    attach: Attach = None,
 ) -> None:
     """Let an agent repair a small package, and watch every step. A hidden check says whether it did.
 
@@ -93,9 +97,10 @@ def agent(
         task=task, arm=arm, profile=profile, model=model.value, tool_mode=tool_mode.value,
         steps=steps, with_engine=model is Who.engine, keep=keep,
     )  # fmt: skip
-    work(asked)
+    work(asked, attach or [])
 
 
+@attachable
 def record(
     task: Task,
     out: Annotated[Path, typer.Option(help="The .jsonl file to write.")],
@@ -105,6 +110,7 @@ def record(
     tool_mode: ToolMode = Mode.grammar,
     steps: Steps = None,
     keep: Keep = False,
+    attach: Attach = None,
 ) -> None:
     """Like agent, and keep the exact requests, replies and tool results, to replay them under any arm.
 
@@ -121,6 +127,6 @@ def record(
     asked = AgentAsked(
         task=task, arm=arm, profile=profile, model=model.value, tool_mode=tool_mode.value, steps=steps, keep=keep
     )  # fmt: skip
-    recording = work(asked)
+    recording = work(asked, attach or [])
     save(replace(recording, header=replace(recording.header, name=out.stem)), out)
     Console().print(f"Recording: {out} ({len(recording.steps)} steps). Replay it: labkit replay {out}", highlight=False)

@@ -11,11 +11,10 @@ from rich.console import Console
 from rich.text import Text
 
 from labkit.agents.steps import Outcome, Step
-from labkit.cli.measuring import refuse_busy
+from labkit.cli.measuring import provider, refuse_busy
 from labkit.cli.progress_view import drawn
 from labkit.core.arms import arm_named
 from labkit.engines.fleet import Fleet
-from labkit.engines.profiles import load_profile
 from labkit.experiments.agent_run import AgentAsked, AgentRun, run_live
 from labkit.experiments.fleet_provider import FleetProvider
 from labkit.experiments.interrupt import Stopped, run_until_signal
@@ -34,7 +33,7 @@ _WHY = {
 }
 
 
-def work(asked: AgentAsked) -> Recording:
+def work(asked: AgentAsked, attached: list[str]) -> Recording:
     """Run it, draw it, print the verdict; returns the recording. Raises typer.Exit when it was stopped or failed."""
     console = Console()
 
@@ -46,15 +45,13 @@ def work(asked: AgentAsked) -> Recording:
             console.print(header(console.width))
         console.print(line(step, console.width), soft_wrap=True)
 
-    provider = FleetProvider(Fleet(), load_profile(asked.profile))
-    if asked.with_engine:
-        refuse_busy(Fleet(), [provider.plan(arm_named(asked.arm))])
+    engines = provider(asked.profile, attached)
+    if asked.with_engine and isinstance(engines, FleetProvider):
+        refuse_busy(Fleet(), [engines.plan(arm_named(asked.arm))])
     try:
         with drawn(console) as tell:
             # Without its counts a start is one line in a log, not one a second.
-            live = run_live(
-                asked, provider, on_step=show, on_progress=lambda p: tell(replace(p, done=None, total=None))
-            )
+            live = run_live(asked, engines, on_step=show, on_progress=lambda p: tell(replace(p, done=None, total=None)))
             done = run_until_signal(live, stopping)
     except Stopped as stopped:
         raise typer.Exit(stopped.exit_status) from None

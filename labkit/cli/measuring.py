@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import signal
 from collections.abc import Callable, Coroutine, Sequence
@@ -21,15 +22,17 @@ import typer
 from rich.console import Console
 
 from labkit.cli.arms_view import print_arms
+from labkit.cli.endpoint_options import endpoints_in
 from labkit.cli.notes import notes
 from labkit.cli.progress_view import drawn
-from labkit.core.errors import BadInput, EngineBusy
+from labkit.core.errors import BadInput, EngineBusy, LabError
 from labkit.core.progress import OnProgress
 from labkit.engines.fleet import Fleet
 from labkit.engines.plan_records import Plan
 from labkit.engines.profiles import load_profile
 from labkit.experiments import jobs
 from labkit.experiments.asked import Asked
+from labkit.experiments.attached.provider import attach
 from labkit.experiments.fleet_provider import FleetProvider
 from labkit.experiments.interrupt import Stopped, run_until_signal
 from labkit.experiments.runner import OnCreated, run_replay
@@ -95,7 +98,16 @@ def refuse_busy(fleet: Fleet, plans: Sequence[Plan]) -> None:
 def provider(
     profile_name: str, attached: list[str], *, spec_method: str | None = None, strict: bool = False
 ) -> EngineProvider:
-    """The fleet; or, when engines are attached (`ARM=URL`, `model=NAME`, `block_size=N`), those and no others."""
+    """The fleet; or, when engines are attached, those and no others.
+
+    `attached`: the words of `endpoint_options`, whose engines are looked at now; or `ARM=URL`, `model=NAME`,
+    `block_size=N`, which are taken as they are. `profile_name`: empty for engines without a profile.
+    """
+    if (asked := endpoints_in(attached)) is not None:
+        profile = load_profile(profile_name) if profile_name else None
+        return asyncio.run(attach(asked, profile=profile, spec_method=spec_method, strict=strict))
+    if not profile_name:
+        raise LabError("This was measured on engines that were attached.", "Name them again: --endpoint URL")
     profile = load_profile(profile_name)
     if not attached:
         return FleetProvider(Fleet(), profile, spec_method=spec_method, strict=strict)

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from labkit.cli.endpoint_options import attachable
+from labkit.cli.ray_option import Ray
 from labkit.cli.run_options import Arms, Attach, Job, Json, Keep, Profile, Seed, SpecMethod, Steps, Strict
 from labkit.experiments.catalogue import DEFAULT_PROFILE
 
@@ -26,6 +28,7 @@ def register(app: typer.Typer) -> None:
     app.command(epilog="Example: labkit replay RECORDING --arms base,prefix --repeats 3 --seed 1")(replay)
 
 
+@attachable
 def replay(
     recording: Annotated[str, typer.Argument(help="A name of `labkit recordings`, or a .jsonl file.")],
     profile: Profile = DEFAULT_PROFILE,
@@ -47,6 +50,7 @@ def replay(
     json: Json = False,
     job: Job = None,
     attach: Attach = None,
+    ray: Ray = None,
 ) -> None:
     """Send a recording's requests again under several arms, and compare them step by step.
 
@@ -74,4 +78,8 @@ def replay(
         keep=keep,
         job=job,
     )
+    if ray is not None:
+        from labkit.cli.spread_view import spread_replay
+
+        spread_replay(asked, address=ray, attached=attach or [], as_json=json)
     measure("replay", asked, attached=attach or [], as_json=json)

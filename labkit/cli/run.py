@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from labkit.cli.endpoint_options import attachable
 from labkit.cli.run_options import Arms, Attach, Job, Json, Keep, Profile, Seed, SpecMethod, Steps, Strict
 from labkit.experiments.catalogue import DEFAULT_PROFILE, EXPERIMENTS, QUICK_ARMS, QUICK_RECORDING, QUICK_STEPS
 
@@ -32,6 +33,7 @@ def list_(context: typer.Context) -> None:
 
 
 @group.command(epilog="Example: labkit run quick --steps 4 --arms base,prefix")
+@attachable
 def quick(
     profile: Profile = DEFAULT_PROFILE,
     recording: Annotated[str, typer.Option(help="A name of `labkit recordings`, or a .jsonl file.")] = QUICK_RECORDING,

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from labkit.cli.endpoint_options import attachable
 from labkit.cli.load_options import ALL_RECORDINGS, Gaps, Recordings, Seed, Stagger, Window, conduct_load
 from labkit.cli.replay import History, Mode
 from labkit.cli.run import group
@@ -18,6 +19,7 @@ def register(app: typer.Typer) -> None:
     group.command(epilog="Example: labkit run capacity --ttft 3 --itl 0.5 --share 0.9 --max-agents 8")(capacity)
 
 
+@attachable
 def capacity(
     profile: Profile = DEFAULT_PROFILE,
     recordings: Recordings = ALL_RECORDINGS,

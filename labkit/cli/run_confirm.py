@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from labkit.cli.endpoint_options import attachable
 from labkit.cli.run import group
 from labkit.cli.run_options import Attach, Job, Json, Keep, Profile, SpecMethod, Strict
 from labkit.experiments.catalogue import DEFAULT_PROFILE
@@ -24,6 +25,7 @@ def register(app: typer.Typer) -> None:
     )
 
 
+@attachable
 def confirm(
     profile: Profile = DEFAULT_PROFILE,
     arm: Annotated[str, typer.Option(help="The arm that is to replace the other one.")] = "prefix+spec",

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from labkit.cli.endpoint_options import OPTIONS, attachable
+from labkit.cli.ray_option import Ray
 from labkit.cli.replay import History, Mode
 from labkit.cli.run import group
 from labkit.cli.run_options import Attach, Job, Json, Keep, Profile, SpecMethod, Strict
@@ -13,7 +15,7 @@ from labkit.core.errors import BadInput
 from labkit.experiments.catalogue import DEFAULT_PROFILE
 from labkit.experiments.factorial import FACTORIAL_ARMS, FACTORIAL_RECORDINGS, FACTORIAL_REPEATS, FACTORIAL_STEPS
 
-_BESIDE_RESUME = frozenset({"resume", "resume_anyway", "json", "job", "attach"})
+_BESIDE_RESUME = OPTIONS | {"resume", "resume_anyway", "json", "job", "attach"}
 
 
 def register(app: typer.Typer) -> None:
@@ -23,6 +25,7 @@ def register(app: typer.Typer) -> None:
     )(factorial)
 
 
+@attachable
 def factorial(
     context: typer.Context,
     profile: Profile = DEFAULT_PROFILE,
@@ -56,6 +59,7 @@ def factorial(
     json: Json = False,
     job: Job = None,
     attach: Attach = None,
+    ray: Ray = None,
 ) -> None:
     """Which layers pay off, alone and together: all eight arms, each layer's gain with its interval.
 
@@ -88,6 +92,10 @@ def factorial(
         keep=keep,
         job=job,
     )
+    if ray is not None:
+        from labkit.cli.spread_view import spread_factorial
+
+        spread_factorial(asked, address=ray, attached=attach or [], as_json=json)
     start(asked, attached=attach or [], as_json=json)
 
 

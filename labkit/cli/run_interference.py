@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from labkit.cli.endpoint_options import attachable
 from labkit.cli.load_options import ALL_RECORDINGS, Gaps, Recordings, Seed, Stagger, Window, conduct_load
 from labkit.cli.replay import History, Mode
 from labkit.cli.run import group
@@ -20,6 +21,7 @@ def register(app: typer.Typer) -> None:
     )
 
 
+@attachable
 def interference(
     profile: Profile = DEFAULT_PROFILE,
     recordings: Recordings = ALL_RECORDINGS,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
+from labkit.cli.endpoint_options import attachable
 from labkit.cli.load_options import Gaps
 from labkit.cli.run import group
 from labkit.cli.run_options import Arms, Attach, Job, Json, Keep, Profile, SpecMethod, Strict
@@ -29,6 +30,7 @@ def register(app: typer.Typer) -> None:
     app.command(epilog="Example: labkit steer prefix+spec")(steer)
 
 
+@attachable
 def live(
     recording: Annotated[
         str | None, typer.Option(help="What agents replay: a name of `labkit recordings`, or a .jsonl file.")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from labkit.cli.endpoint_options import attachable
 from labkit.cli.replay import History
 from labkit.cli.run import group
 from labkit.cli.run_options import Attach, Job, Json, Keep, Profile, Recordings, Repeats, Seed, Steps, Strict, Told
@@ -28,6 +29,7 @@ def register(app: typer.Typer) -> None:
     )
 
 
+@attachable
 def speculation(
     profile: Profile = DEFAULT_PROFILE,
     methods: Annotated[str, typer.Option(help="Drafters of the profile, with commas between; default: all.")] = "",
@@ -57,6 +59,7 @@ def speculation(
     from labkit.engines.fleet import Fleet
     from labkit.engines.profiles import load_profile
     from labkit.experiments.asked import recordings_of
+    from labkit.experiments.attached.provider import AttachedProvider
     from labkit.experiments.fleet_provider import FleetProvider
     from labkit.experiments.runner import run_design
     from labkit.experiments.speculation import SpeculationAsked
@@ -66,11 +69,13 @@ def speculation(
         recordings=recordings_of(recordings), arm=arm, steps=steps, repeats=repeats, seed=seed, history=history.value,
         strict=strict, keep=keep, job=job,
     )  # fmt: skip
-    known = load_profile(profile)
+    known = load_profile(profile or DEFAULT_PROFILE)  # a profile names the drafters
     design, first = asked.design(known), asked.drafters(known)[0]
     engines = provider(profile, attach or [], spec_method=first, strict=strict)
     if isinstance(engines, FleetProvider):
         refuse_busy(Fleet(), [engines.plan(block.arm, block.spec_method) for block in design.blocks])
+    if isinstance(engines, AttachedProvider):
+        engines.require([block.arm for block in design.blocks], [block.spec_method for block in design.blocks])
 
     def work(on_progress: OnProgress, on_created: OnCreated) -> Coroutine[Any, Any, Run]:
         return run_design(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from labkit.cli.endpoint_options import attachable
 from labkit.cli.replay import History, Mode
 from labkit.cli.run import group
 from labkit.cli.run_options import (
@@ -37,6 +38,7 @@ def register(app: typer.Typer) -> None:
     group.command(epilog="Example: labkit run steps --counts 1,5,15,30 --arms base,prefix --repeats 3 --seed 1")(steps)
 
 
+@attachable
 def steps(
     profile: Profile = DEFAULT_PROFILE,
     counts: Annotated[str, typer.Option(help="Cut the agent after so many steps; with commas between.")] = "1,5,15,30",

@@ -17,6 +17,7 @@ from labkit.core.clock import Clock, SystemClock
 from labkit.core.errors import RequestFailed
 from labkit.engines import refusals
 from labkit.engines.assemble import Assembler
+from labkit.engines.bearer import Bearer
 from labkit.engines.request import chat_body, tokenize_body
 from labkit.engines.sse import SseParser
 from labkit.engines.watched import Watch, watched
@@ -29,7 +30,7 @@ class EngineClient:
 
     `base_url`: http://127.0.0.1:port, without /v1. `timeout_s`: longest whole request. `stall_s`: longest silence
     within one, the wait for the first byte included; None for no such limit. `watch`: raises EngineError when the
-    engine is gone; it is asked every few seconds while a request waits.
+    engine is gone; it is asked every few seconds while a request waits. `bearer`: the key that every request carries.
     """
 
     def __init__(
@@ -40,12 +41,14 @@ class EngineClient:
         timeout_s: float = 300,
         stall_s: float | None = 120,
         watch: Watch | None = None,
+        bearer: Bearer | None = None,
     ) -> None:
         self.base_url = base_url.rstrip("/")
         self.model = model
         self.clock = clock or SystemClock()
         self._timeout = aiohttp.ClientTimeout(total=timeout_s, sock_connect=10, sock_read=stall_s)
         self._watch = watch
+        self._bearer = bearer
         self._session: aiohttp.ClientSession | None = None
 
     async def __aenter__(self) -> Self:
@@ -82,14 +85,18 @@ class EngineClient:
         """The token ids of the prompt that this request makes. Raises RequestFailed like `chat`."""
         body = json.dumps(tokenize_body(request, self.model)).encode()
         async with self._post("/tokenize", body) as response:
-            answer: dict[str, Any] = await response.json()
-        return [int(token) for token in answer["tokens"]]
+            answer: Any = await response.json()
+        tokens = answer.get("tokens") if isinstance(answer, dict) else None
+        if not isinstance(tokens, list):
+            raise RequestFailed(f"{self.base_url}/tokenize answered without `tokens`", "It is not vLLM's /tokenize.")
+        return [int(token) for token in tokens]
 
     @asynccontextmanager
     async def _post(self, path: str, body: bytes, session: str | None = None) -> AsyncIterator[aiohttp.ClientResponse]:
         if self._session is None:
             raise RuntimeError("EngineClient is closed: use it in `async with EngineClient(...) as client`")
         url, headers = self.base_url + path, {"Content-Type": "application/json"}
+        headers |= self._bearer.headers if self._bearer else {}
         if session is not None:
             headers["X-Session-Id"] = session
         try:
@@ -97,6 +104,11 @@ class EngineClient:
                 if response.status != 200:
                     raise refusals.of_status(url, response.status, await response.text(errors="replace"))
                 yield response
+        except RequestFailed as failure:
+            if self._bearer:  # a server that refuses a key may say it back
+                failure.message = self._bearer.hidden(failure.message)
+                failure.args = (failure.message,)
+            raise
         except (aiohttp.ClientError, TimeoutError) as error:
             raise refusals.of_transport(url, error, self._timeout) from error
 

@@ -68,7 +68,7 @@ async def model_of(
     if served is None:
         yield ScriptedModel(script, clock=clock) if script else ScriptedModel(clock=clock)
         return
-    async with EngineClient(served.base_url, served.model, clock) as client:
+    async with served.client(clock) as client:
         if script:
             yield ScriptedModel(script, counting(client), clock)
             return

@@ -20,6 +20,7 @@ from labkit.core.errors import BadInput
 from labkit.core.progress import OnProgress, silent
 from labkit.experiments.agent_asked import AgentAsked, header_of, place_of
 from labkit.experiments.agent_model import Recorder, model_of
+from labkit.experiments.attached.remarks import attached_remarks
 from labkit.experiments.sampling import engine_sampled, sampled
 from labkit.experiments.serving import EngineProvider, Served
 from labkit.store.fingerprint import host_fingerprint
@@ -57,7 +58,9 @@ async def run_live(
         async with sampled(writer, clock), _served(asked, provider, writer, on_progress, clock) as served:
             outcome, recording = await attempt(asked, task, served, writer, on_step, clock)
         writer.event("outcome", **dataclasses.asdict(outcome))
-        writer.finish("partial" if outcome.stop_reason == "error" else "done", outcome.error or "")
+        noted = [f"{words}." for words in attached_remarks(Run(writer.folder).events())]
+        note = "\n".join(filter(None, (outcome.error, *noted)))
+        writer.finish("partial" if outcome.stop_reason == "error" else "done", note)
     return AgentRun(run=store.open(writer.id), outcome=outcome, recording=recording)
 
 
@@ -80,7 +83,7 @@ async def _served(
         return
     try:
         served = await provider.serve(arm_named(asked.arm), on_progress)
-        writer.event("serving", arm=asked.arm, repeat=0, **served.facts())
+        served.tell(writer, arm=asked.arm, repeat=0)
         with provider.locked(served, writer.id):
             async with engine_sampled(writer, served, clock):
                 yield served

@@ -34,7 +34,7 @@ async def measure(session: Session, number: int) -> None:
         served = await _serve(session, block, number)
         with session.provider.locked(served, session.writer.id), kept_logs(served, session.writer.log_dir):
             async with (
-                EngineClient(served.base_url, served.model, session.clock, watch=session.watch(served)) as client,
+                served.client(session.clock, session.watch(served)) as client,
                 engine_sampled(session.writer, served, session.clock),
             ):
                 await _warm_up(session, block, served, client)
@@ -53,7 +53,7 @@ async def _serve(session: Session, block: Block, number: int) -> Served:
     finally:
         session.reporter.forecast.start_left(number, 0.0)
     about = {"block": number, "arm": block.arm.label, "label": block.label, "repeat": block.repeat}
-    session.writer.event("serving", **about, **served.facts())
+    served.tell(session.writer, **about)
     session.tally.remarks += [f"{block.label}: {words}" for words in served.trouble]
     first = await first_counters(served.metrics, session.clock)
     session.writer.event("first_counters", **about, engine=served.engine, processes=first)

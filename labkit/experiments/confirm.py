@@ -16,10 +16,10 @@ from labkit.core.arms import Arm
 from labkit.core.clock import Clock, SystemClock
 from labkit.core.errors import EngineBusy, EngineError
 from labkit.core.progress import OnProgress, silent
-from labkit.engines.client import EngineClient
 from labkit.experiments.agent_asked import place_of
 from labkit.experiments.agent_run import AgentAsked, attempt, task_of
 from labkit.experiments.alive import check_alive
+from labkit.experiments.attached.remarks import attached_remarks
 from labkit.experiments.confirm_asked import ConfirmAsked
 from labkit.experiments.confirm_trial import Trial
 from labkit.experiments.keep_logs import kept_logs
@@ -54,7 +54,8 @@ async def run_confirm(
         trial = Trial(asked, provider, writer, clock, on_progress)
         async with sampled(writer, clock):
             await _through(trial)
-        writer.finish("partial" if trial.refused else "done", trial.note())
+        noted = [f"{words}." for words in attached_remarks(Run(writer.folder).events())]
+        writer.finish("partial" if trial.refused else "done", "\n".join(filter(None, (trial.note(), *noted))))
     return store.open(writer.id)
 
 
@@ -84,7 +85,7 @@ async def _block(trial: Trial, arm: Arm, number: int) -> None:
 async def _served(trial: Trial, arm: Arm, number: int) -> None:
     trial.say(f"starting {arm.label}")
     served = await trial.provider.serve(arm, trial.starting)
-    trial.writer.event("serving", arm=arm.label, repeat=number, **served.facts())
+    served.tell(trial.writer, arm=arm.label, repeat=number)
     attempts = [_asked(trial.asked, arm, name, number) for name in trial.asked.task_names]
     with trial.provider.locked(served, trial.writer.id), kept_logs(served, trial.writer.log_dir):
         async with engine_sampled(trial.writer, served, trial.clock):
@@ -112,7 +113,7 @@ async def _warm_up(trial: Trial, served: Served, attempts: Sequence[AgentAsked])
     trial.say(f"warming up {first.arm}")
     builder = RequestBuilder(tool_mode=first.tool_mode, temperature=first.temperature, seed=first.seed)
     place = place_of(first, tasks[0], served, trial.writer)
-    async with EngineClient(served.base_url, served.model, trial.clock) as client:
+    async with served.client(trial.clock) as client:
         await warm_up(
             live_warmup(tasks, builder),
             served,

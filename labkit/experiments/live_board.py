@@ -189,7 +189,7 @@ class Board:
 
     def _tell(self, served: Served, arm: Arm, first: dict[str, Any]) -> None:
         about = {"arm": arm.label, "label": arm.label, "repeat": self.repeat}
-        self.writer.event("serving", **about, **served.facts())
+        served.tell(self.writer, **about)
         self.writer.event("first_counters", **about, engine=served.engine, processes=first)
         if served.neighbours:
             self.beside.setdefault(arm.label, set()).update(served.neighbours)

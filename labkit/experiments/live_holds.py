@@ -62,8 +62,6 @@ class Holds:
             stack.enter_context(self.provider.locked(served, self.writer.id))
             stack.enter_context(kept_logs(served, self.writer.log_dir))
             watch = partial(self.provider.check, served)
-            client = await stack.enter_async_context(
-                EngineClient(served.base_url, served.model, self.clock, watch=watch)
-            )
+            client = await stack.enter_async_context(served.client(self.clock, watch))
             await stack.enter_async_context(engine_sampled(self.writer, served, self.clock))
             return stack.pop_all(), client

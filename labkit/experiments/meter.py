@@ -21,7 +21,6 @@ from labkit.core.errors import EngineError
 from labkit.experiments.rows import Around
 from labkit.experiments.seen import UNKNOWN, ServedBy, served_by
 from labkit.telemetry.engine_metrics import Counts, Snapshot, delta, scrape
-from labkit.telemetry.names import COUNTS, TIMES
 
 _SETTLE_TRIES = 6
 _SETTLE_S = 0.05
@@ -75,6 +74,8 @@ class Meter:
 
 def around(counts: Mapping[str, Counts]) -> Around:
     """One step's counters of all processes as fields of a step. Pure."""
+    if any((each.requests or 0) > 1 for each in counts.values()):
+        return Around()  # somebody else's request was counted, too: what is whose is not ours to guess
     if decode := counts.get("decode"):
         prefill = counts.get("prefill") or Counts()
         return Around(
@@ -146,4 +147,4 @@ async def _read(urls: Mapping[str, str], clock: Clock) -> Page:
 
 
 def _values(snapshot: Snapshot) -> dict[str, float | None]:
-    return {name: snapshot.value(series) for name, series in {**COUNTS, **TIMES}.items()}
+    return snapshot.counters

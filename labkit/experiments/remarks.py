@@ -1,5 +1,5 @@
 """What a run has to say of itself once all is measured: counters that began anew, passes not cold, drift, a client that
-was the bottleneck, a tokenizer that counts otherwise than the engine.
+was the bottleneck, a tokenizer that counts otherwise than the engine, columns that an attached engine leaves null.
 
 These do not change how the run ended; they change how far its numbers are to be trusted.
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 from labkit.analysis.client_bound import client_bound
 from labkit.analysis.drift import drift
 from labkit.analysis.retokenized import retokenized
+from labkit.experiments.attached.remarks import attached_remarks
 from labkit.experiments.cold import evidence, resets
 from labkit.store.runs import Run
 
@@ -29,4 +30,4 @@ def remarks(run: Run) -> list[str]:
     found = drift(steps, run.info.asked)
     said += [found.in_words()] if found and found.notable else []
     client = client_bound(steps, run.chunks(), run.samples())
-    return [*said, *filter(None, (client.in_words(), retokenized(steps).in_words()))]
+    return [*attached_remarks(events), *said, *filter(None, (client.in_words(), retokenized(steps).in_words()))]

@@ -1,7 +1,8 @@
 """Where the runner gets its engines from: a Protocol, so that a run does not know who starts them.
 
 `FleetProvider` (fleet_provider.py) starts what a profile and an arm mean; `StaticProvider` takes engines that run
-already, such as FakeEngine or a server on another machine.
+already, such as FakeEngine or a server on another machine; `attached` looks at such a server first, and says what of it
+can be measured.
 """
 
 from __future__ import annotations
@@ -9,12 +10,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from labkit.core.arms import Arm
+from labkit.core.clock import Clock
 from labkit.core.errors import BadInput
 from labkit.core.progress import OnProgress, silent
+from labkit.engines.bearer import Bearer
+from labkit.engines.client import EngineClient
+from labkit.engines.watched import Watch
 from labkit.store.masking import without_secrets
+
+if TYPE_CHECKING:
+    from labkit.store.runs import RunWriter
 
 SwitchedBy = Literal["flag", "salt"]
 
@@ -27,7 +35,8 @@ class Served:
     when it is not known. `logs`: role to the file that the process writes. `plan`: what was started, for the record.
     `ours`: this run started it. `neighbours`: other engines that were up on the machine, and may have cost it time.
     `pids`: the leaders of its processes; empty when they run elsewhere or are not known. `trouble`: what went wrong on
-    the way and was got over, a sentence each.
+    the way and was got over, a sentence each. `attached`: what is known of an engine that somebody else started; None
+    where the lab knows its plan or was told nothing. `bearer`: the key that its requests carry; nothing keeps it.
     """
 
     engine: str
@@ -42,11 +51,23 @@ class Served:
     neighbours: tuple[str, ...] = ()
     pids: tuple[int, ...] = ()
     trouble: tuple[str, ...] = ()
+    attached: Mapping[str, Any] | None = None
+    bearer: Bearer | None = field(default=None, repr=False)
+
+    def client(self, clock: Clock, watch: Watch | None = None) -> EngineClient:
+        """Who sends to it. `watch`: as EngineClient's."""
+        return EngineClient(self.base_url, self.model, clock, watch=watch, bearer=self.bearer)
 
     def facts(self) -> dict[str, Any]:
         """What the run folder keeps of it: no secret."""
         names = ("engine", "base_url", "model", "switched_by", "block_size", "plan", "ours", "neighbours", "trouble")
         return {name: without_secrets(getattr(self, name)) for name in names}
+
+    def tell(self, writer: RunWriter, **about: Any) -> None:
+        """Write who serves from now on: the event `serving`, and `attached` of an engine that somebody else started."""
+        writer.event("serving", **about, **self.facts())
+        if self.attached is not None:
+            writer.event("attached", **about, engine=self.engine, **without_secrets(self.attached))
 
 
 class EngineProvider(Protocol):
