@@ -1,7 +1,7 @@
 """What is wrong on this machine, or in a recording's prompts, and what to do about it."""
 
 import streamlit as st
-from labkit.doctor.records import Check
+from labkit.doctor.records import Check, Report
 from labkit.experiments.dashboard.doctor import AreaView, ByteCheck, areas, verdict
 from labkit.experiments.dashboard.literal import literal
 
@@ -15,6 +15,7 @@ ICONS = {
     "unknown": ":blue[:material/help:]",
     "ok": ":green[:material/check_circle:]",
 }
+EXTENTS = {"all": ICONS["ok"], "some": ICONS["warn"], "none": ":gray[:material/block:]"}
 NO_RECORDING = "no recording"
 
 
@@ -58,6 +59,7 @@ def page() -> None:
         st.caption(f"Checked {data.when(report)}, at {report.checked[11:19]} UTC; it took {report.took_s:.1f} s.")
     for area in areas(report, further):
         show(area)
+    can_be_run(report)
     st.caption("The same from a terminal, with an exit status for scripts:")
     words = f"labkit doctor --profile {profile}{f' --recording {recording}' if recording else ''}"
     st.code(words, language="bash")
@@ -65,7 +67,7 @@ def page() -> None:
 
 def show(area: AreaView) -> None:
     """One area: what is to be done open, the rest in a list."""
-    st.subheader(area.name.capitalize(), anchor=False)
+    st.subheader(area.name[:1].upper() + area.name[1:], anchor=False)
     st.caption(area.about)
     for check in area.to_do:
         with st.container(border=True):
@@ -74,6 +76,19 @@ def show(area: AreaView) -> None:
         st.markdown(
             "\n".join(f"- {ICONS[check.status]} **{check.name}**: {literal(check.found)}" for check in area.rest)
         )
+
+
+def can_be_run(report: Report) -> None:
+    """Every shipped profile: the arms that run here now, and what is in the way of the others."""
+    if not report.runnable:
+        return
+    st.subheader("What can be run here", anchor=False)
+    st.markdown(
+        "\n".join(
+            f"- {EXTENTS[each.extent]} **{literal(each.profile)}**: {literal(each.sentence)}"
+            for each in report.runnable
+        )
+    )
 
 
 def in_full(check: Check) -> None:

@@ -11,9 +11,11 @@ from rich.table import Table
 from rich.text import Text
 
 from labkit.cli.plan import DEFAULT_PROFILE, ProfileOption
-from labkit.doctor.records import AREAS, Area, Check, Report, Status
+from labkit.doctor.records import AREAS, Area, Check, Extent, Report, Runnable, Status
 
 FAILED = 3
+_EXTENTS: dict[Extent, tuple[str, str]] = {"all": ("✓", "green"), "some": ("!", "yellow"), "none": ("-", "dim")}
+"""That a laptop runs no GPU profile is no fault of it."""
 _LOOKS: dict[Status, tuple[str, str]] = {
     "fail": ("✗", "bold red"),
     "warn": ("!", "yellow"),
@@ -35,7 +37,7 @@ def doctor(
     thorough: Annotated[bool, typer.Option("--thorough", help="Compare every byte of the weights (slower).")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The report as JSON.")] = False,
 ) -> None:
-    """Check this machine: what is installed, what is in the way, which arms fit. Starts nothing, takes a second.
+    """Check this machine: what is installed, what is in the way, which arms of which profile run. Starts nothing.
 
     Ends with status 0 when nothing failed, with 3 when something did.
 
@@ -61,7 +63,23 @@ def _print(report: Report, console: Console) -> None:
         console.print(Text(area, "bold"))
         checks = report.in_area(area)
         console.print(_table(checks) if checks else _not_yet(area, about), "")
+    if report.runnable:
+        console.print(Text("what can be run here", "bold"))
+        console.print(_runnable(report.runnable, report.profile), "")
     console.print(Text(f"{report.summary}. Profile {report.profile}, {report.took_s:.1f} s."))
+
+
+def _runnable(profiles: tuple[Runnable, ...], chosen: str) -> Table:
+    """One row a shipped profile: the arms that can be run now, and what is in the way of the others."""
+    table = Table.grid(padding=(0, 1))
+    for fold in (False, False, True):
+        table.add_column(overflow="fold", no_wrap=not fold)
+    for each in profiles:
+        sign, style = _EXTENTS[each.extent]
+        table.add_row(
+            Text(f"  {sign}", style), Text(each.profile, "bold" if each.profile == chosen else ""), Text(each.sentence)
+        )
+    return table
 
 
 def _not_yet(area: Area, about: str) -> Text:

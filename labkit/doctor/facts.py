@@ -8,6 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from labkit.doctor.hub import HubModel
+from labkit.doctor.model_size import ModelSize
+from labkit.doctor.node.records import Node
+from labkit.engines.installed import Installation
 from labkit.engines.profiles import Profile
 
 
@@ -116,19 +120,26 @@ class Processor:
 
 @dataclass(frozen=True, kw_only=True)
 class Weights:
-    """The profile's model. `problem`: why it is not ready; `checksums`: whether every byte was compared."""
+    """The profile's model. `problem`: why it is not ready; `checksums`: whether every byte was compared.
+
+    `hub`: what is known of it where the engine itself fetches it; `size`: of its weights.
+    """
 
     name: str
     problem: str = ""
     checksums: bool = False
+    hub: HubModel | None = None
+    size: ModelSize | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
     """One machine under one profile, at one moment. Bytes and seconds; None: it cannot be told.
 
-    `missing`: programs of a plan that are not on PATH. `planned_threads`: per role, NUMBA_NUM_THREADS of the plan and
-    the number of its cores. `steering`: names of variables in this environment that would steer an engine.
+    `missing`: programs of a plan that are not on PATH, each with the arms that run it. `planned_threads`: per role,
+    NUMBA_NUM_THREADS of the plan and the number of its cores. `steering`: names of variables in this environment that
+    would steer an engine. `installation`: of the Python that would run the engine; None: there is none, or it did not
+    tell, and then `unasked` says why.
     """
 
     profile: Profile
@@ -142,7 +153,7 @@ class Facts:
     disks: tuple[Disk, ...]
     shm_free: int | None
     packages: tuple[Package, ...]
-    missing: tuple[str, ...]
+    missing: Mapping[str, tuple[str, ...]]
     libnuma: bool
     weights: Weights
     ports: tuple[Port, ...]
@@ -154,5 +165,8 @@ class Facts:
     planned_threads: Mapping[str, tuple[str | None, int]]
     steering: tuple[str, ...] = ()
     hub_token: bool = False
+    node: Node = field(default_factory=Node)
+    installation: Installation | None = None
+    unasked: str = ""
     took_s: float = 0.0
     checked: str = ""

@@ -11,7 +11,7 @@ from labkit.doctor.facts import Need, Port
 from labkit.engines.environment import engine_environment
 from labkit.engines.memory import needed_bytes
 from labkit.engines.plan import make_plan
-from labkit.engines.plan_records import Plan
+from labkit.engines.plan_records import Plan, ProcessSpec
 from labkit.engines.ports import holder, is_free
 from labkit.engines.profiles import Profile
 from labkit.engines.registry import Engine
@@ -40,15 +40,17 @@ def needs(plans: Sequence[Plan], engines: Sequence[Engine]) -> tuple[Need, ...]:
     )
 
 
-def missing_programs(plans: Sequence[Plan]) -> tuple[str, ...]:
-    """Programs of the plans that are not on the PATH that an engine gets."""
-    processes = [process for plan in plans for process in plan.layout]
-    absent = [
-        process.argv[0]
-        for process in processes
-        if shutil.which(process.argv[0], path=engine_environment(os.environ, process.env).get("PATH")) is None
-    ]
-    return tuple(dict.fromkeys(absent))
+def missing_programs(plans: Sequence[Plan]) -> dict[str, tuple[str, ...]]:
+    """Programs of the plans that are not on the PATH that an engine gets, each with the arms that run it."""
+    arms: dict[str, list[str]] = {}
+    for plan in plans:
+        for program in dict.fromkeys(process.argv[0] for process in plan.layout if _absent(process)):
+            arms.setdefault(program, []).append(plan.arm)
+    return {program: tuple(having) for program, having in arms.items()}
+
+
+def _absent(process: ProcessSpec) -> bool:
+    return shutil.which(process.argv[0], path=engine_environment(os.environ, process.env).get("PATH")) is None
 
 
 def planned_threads(plans: Sequence[Plan], cores: int) -> dict[str, tuple[str | None, int]]:

@@ -21,6 +21,7 @@ def free(facts: Facts) -> Check:
         why="The fleet refuses a start that does not fit: the kernel would kill the engine without a word.",
         todo="" if fits else _what_to_do(ever),
         command="" if fits or not ever else "labkit down --all",
+        stops=(),
     )
 
 
@@ -36,6 +37,7 @@ def arms(facts: Facts) -> Check:
         why="A toggle of an arm whose engine does not fit is refused.",
         todo=_what_to_do(bool(ever)) if short else "",
         command="labkit down --all" if ever else "",
+        stops=tuple(arm for each in short for arm in each.arms),
     )
 
 

@@ -1,103 +1,93 @@
-"""Reading the machine: every fact that the checks judge, in about a second. Nothing is started, nothing is changed."""
+"""Reading the machine under a profile: every fact that the checks judge, in about a second. Nothing is started."""
 
 from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Sequence
 from pathlib import Path
 
-import psutil
-
-from labkit.core.clock import Clock, SystemClock
-from labkit.core.errors import BadInput, WeightsError
+from labkit.core.clock import SystemClock
 from labkit.core.paths import models_dir, runs_dir, state_dir
 from labkit.doctor import machine
-from labkit.doctor.busy import load
-from labkit.doctor.facts import Disk, EngineFact, Facts, Package, Processor, Weights
+from labkit.doctor.facts import Disk, Facts, Package, Weights
 from labkit.doctor.facts_of_plans import fixed_ports, missing_programs, needs, planned_threads, plans_of
+from labkit.doctor.look import Look, look
+from labkit.doctor.model_facts import model_facts
 from labkit.doctor.versions import installed, python_of, wanted_of
 from labkit.engines import weights
-from labkit.engines.environment import STEERING
+from labkit.engines.accepts.interpreter import engine_python
+from labkit.engines.environment import engine_environment
 from labkit.engines.fleet import Fleet
-from labkit.engines.machine import usable_cores
-from labkit.engines.memory import free_bytes, total_bytes
+from labkit.engines.installed import Installation
 from labkit.engines.profiles import Profile, load_profile
-from labkit.engines.registry import Engine
-from labkit.store.fingerprint import host_fingerprint
 
-WINDOW_S = 0.5
-"""How long other processes are watched: fifty ticks of the kernel's accounting."""
 _GIB = 1 << 30
 _RUN_BYTES, _STATE_BYTES = _GIB // 4, _GIB // 16
 """What a long run and a day of logs take at most, measured: 40 MB and 5 MB."""
+_EXTRAS = {"python": ["cpu"], "vllm": [], "sglang": []}
+"""What the lab declares for an engine, by its command; the engine of a GPU image brings its own."""
 
 
-def facts(
-    profile_name: str, *, thorough: bool = False, fleet: Fleet | None = None, clock: Clock | None = None
-) -> Facts:
+def facts(profile_name: str, *, thorough: bool = False, fleet: Fleet | None = None) -> Facts:
     """This machine under a profile. `thorough`: compare every byte of the weights, too (seconds for large ones).
 
     Raises UnknownName and BadInput for the profile.
     """
-    clock = clock or SystemClock()
-    began, profile, cores = clock.now(), load_profile(profile_name), usable_cores()
-    fleet = fleet or Fleet()
-    engines, plans = fleet.ps(), plans_of(profile, cores)
-    host, model = host_fingerprint(), _weights(profile, thorough)
+    profile, seen = load_profile(profile_name), look(fleet)
+    return facts_of(profile, seen, thorough=thorough)
+
+
+def facts_of(profile: Profile, seen: Look, *, thorough: bool = False, chosen: bool = True) -> Facts:
+    """What has been seen of the machine, with what this profile asks of it.
+
+    `chosen`: somebody asked for this profile; of others the hub is asked only where their GPUs are.
+    """
+    clock = SystemClock()
+    began, plans = clock.now(), plans_of(profile, seen.cores)
+    environ = engine_environment(os.environ, profile.engine.env)
+    model = model_facts(profile, seen, environ, thorough=thorough, chosen=chosen)
+    has, unasked = _installation(profile, seen)
     return Facts(
         profile=profile,
         python=platform.python_version(),
         python_wanted=python_of("labkit"),
-        system=host["os"],
-        machine=host["machine"],
-        processor=_processor(host["cpu"], cores),
-        memory_total=total_bytes(),
-        memory_free=free_bytes(),
+        system=seen.system,
+        machine=seen.machine,
+        processor=seen.processor,
+        memory_total=seen.memory_total,
+        memory_free=seen.memory_free,
         disks=_disks(model),
-        shm_free=machine.shm_free(),
+        shm_free=seen.shm_free,
         packages=_packages(profile),
         missing=missing_programs(plans),
-        libnuma=machine.loads("libnuma.so.1"),
+        libnuma=seen.libnuma,
         weights=model,
-        ports=fixed_ports(profile, engines),
-        load=load(WINDOW_S, {process.pid: engine.id for engine in engines for process in engine.processes}),
-        clock=machine.clock_facts(),
-        gpus=machine.gpus(),
-        engines=tuple(_engine(fleet, engine) for engine in engines),
-        needs=needs(plans, engines),
-        planned_threads=planned_threads(plans, len(cores)),
-        steering=tuple(sorted(name for name in os.environ if name.startswith(STEERING) and _tells(name))),
-        hub_token=machine.has_hub_token(),
-        took_s=clock.now() - began,
+        ports=fixed_ports(profile, seen.running),
+        load=seen.load,
+        clock=seen.clock,
+        gpus=seen.gpus,
+        engines=seen.engines,
+        needs=needs(plans, seen.running),
+        planned_threads=planned_threads(plans, len(seen.cores)),
+        steering=seen.steering,
+        hub_token=seen.hub_token,
+        node=seen.node,
+        installation=has,
+        unasked=unasked,
+        took_s=seen.took_s + clock.now() - began,
         checked=clock.wall().isoformat(timespec="seconds"),
     )
 
 
-def _tells(name: str) -> bool:
-    """Whether a variable that engines do not get is worth naming: the lab's own are not."""
-    return not name.startswith(("LABKIT_", "PYTEST_", "PYTHON"))
-
-
-def _processor(cpu: dict[str, object], cores: Sequence[int]) -> Processor:
-    flags = cpu.get("flags")
-    return Processor(
-        model=str(cpu["model"]) if cpu.get("model") else None,
-        threads=psutil.cpu_count() or len(cores),
-        usable=tuple(cores),
-        quota=machine.quota(),
-        governors=machine.governors(cores),
-        flags=tuple(flags) if isinstance(flags, list) else None,
-    )
-
-
-def _weights(profile: Profile, thorough: bool) -> Weights:
-    name = profile.model.weights or str(profile.model.path)
-    try:
-        weights.path(name, verify=thorough)
-    except (WeightsError, BadInput) as error:
-        return Weights(name=name, problem=error.message, checksums=thorough)
-    return Weights(name=name, checksums=thorough)
+def _installation(profile: Profile, seen: Look) -> tuple[Installation | None, str]:
+    """Of the Python that would run the engine; a CPU profile's is this one, whose packages are compared as they are."""
+    if profile.machine.vendor == "cpu":
+        return None, ""
+    python = engine_python(profile)
+    if python is None:
+        return None, f"`{profile.engine.command}` is not on PATH, or is no Python script"
+    has = seen.installation(python)
+    return (None, has) if isinstance(has, str) else (has, "")
 
 
 def _disks(model: Weights) -> tuple[Disk, ...]:
@@ -116,19 +106,9 @@ def _disk(what: str, variable: str, path: Path, needed: int) -> Disk:
 
 
 def _packages(profile: Profile) -> tuple[Package, ...]:
-    """What the lab declares for this kind of profile; the engine of a GPU image brings its own vLLM."""
-    of_engine = {"python": ["cpu"], "vllm": []}[profile.engine.command]
-    if profile.layers.pd_split.transfer == "moriio":
+    """What the lab declares for this kind of profile, in its own Python; the engine of a GPU image brings its own."""
+    of_engine = _EXTRAS[profile.engine.command]
+    if profile.machine.vendor == "amd":
         of_engine = [*of_engine, "amd"]
     wanted = wanted_of("labkit", ["app", *of_engine])
     return tuple(Package(name=name, wanted=versions, installed=installed(name)) for name, versions in wanted)
-
-
-def _engine(fleet: Fleet, engine: Engine) -> EngineFact:
-    return EngineFact(
-        id=engine.id,
-        arm=engine.plan.arm,
-        status=engine.status,
-        left=fleet.left(engine),
-        holder=fleet.holder(engine),
-    )

@@ -2,22 +2,46 @@
 
 from __future__ import annotations
 
-from labkit.doctor.examine import examine
+from dataclasses import replace
+
+from labkit.core.errors import LabError
+from labkit.doctor.examine import checks, examine
+from labkit.doctor.look import Look, look
 from labkit.doctor.prompt_prefix import prompt_checks
-from labkit.doctor.reading import facts
-from labkit.doctor.records import Check, Report
+from labkit.doctor.reading import facts_of
+from labkit.doctor.records import Check, Report, Runnable
+from labkit.doctor.runnable import cannot_tell, runnable
 from labkit.doctor.template import renderer
 from labkit.engines import weights
-from labkit.engines.profiles import load_profile
+from labkit.engines.profiles import list_profiles, load_profile
 from labkit.experiments.sent_requests import requests_of
 
 
 def check_up(profile: str, *, recording: str | None = None, thorough: bool = False) -> Report:
-    """Every check of this machine under a profile. `recording`: a name or path whose prompts are compared as well.
+    """Every check of this machine under a profile, and what can be run here of every one that is shipped.
 
-    `thorough`: read every byte of the weights. Raises UnknownName, BadInput.
+    `recording`: a name or path whose prompts are compared as well. `thorough`: read every byte of the weights. Raises
+    UnknownName, BadInput.
     """
-    return examine(facts(profile, thorough=thorough), prompts(profile, recording) if recording else ())
+    chosen, further = load_profile(profile), prompts(profile, recording) if recording else ()
+    seen = look()
+    facts = facts_of(chosen, seen, thorough=thorough)
+    report = examine(facts, further)
+    of_chosen = runnable(chosen.name, checks(facts))
+    others = [name for name in list_profiles() if name != chosen.name]
+    return replace(report, runnable=tuple(sorted([of_chosen, *(_other(name, seen) for name in others)], key=_by_name)))
+
+
+def _by_name(each: Runnable) -> str:
+    return each.profile
+
+
+def _other(name: str, seen: Look) -> Runnable:
+    """What can be run of another profile; one that makes no plan is said to, and hides none of the rest."""
+    try:
+        return runnable(name, checks(facts_of(load_profile(name), seen, chosen=False)))
+    except LabError as error:
+        return cannot_tell(name, error.message)
 
 
 def prompts(profile: str, recording: str) -> list[Check]:

@@ -41,7 +41,9 @@ def test_this_machine_is_looked_at_and_the_missing_weights_are_told_first(app):
     assert "labkit models fetch smollm2-135m-instruct" in said
     assert said.index("model smollm2-135m-instruct is not ready") < said.index("**Clock**")
     assert "Checked " in said
-    assert [head.value for head in app.subheader] == ["Environment", "Memory", "Prompt prefix", "Transfer"]
+    heads = ["Environment", "GPU node", "Memory", "Prompt prefix", "Transfer", "What can be run here"]
+    assert [head.value for head in app.subheader] == heads
+    assert "**mi300x-8-qwen3-235b**: none: " in said
     assert "labkit doctor --profile cpu-smollm2" in said
 
 

@@ -1,31 +1,128 @@
-"""Which GPUs does the lab see, and are they as many as the profile places engines on?"""
+"""Are the GPUs here that the profile was made for, whole, free, and readable by the lab?"""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
+
 from labkit.doctor.facts import Facts
+from labkit.doctor.node.records import GpuDevice
 from labkit.doctor.records import Check, Status
+
+KINDS = {
+    "0x74a0": "MI300A",
+    "0x74a1": "MI300X",
+    "0x74a2": "MI308X",
+    "0x74a5": "MI325X",
+    "0x74a9": "MI300X HF",
+    "0x74b5": "MI300X",
+    "0x74b9": "MI325X",
+    "0x74bd": "MI300X HF",
+}
+"""AMD's device ids as vLLM 0.32 knows them (platforms/rocm.py); 0x74b5 and 0x74b9 are virtual functions."""
+_WORDS = {"amd": "AMD", "nvidia": "NVIDIA"}
 
 
 def gpus(facts: Facts) -> Check:
-    """The GPUs of all libraries against those of the profile."""
-    wanted = len({gpu for group in facts.profile.engine.gpus for gpu in group})
-    seen = max((len(names) for names in facts.gpus.seen.values()), default=0)
-    status: Status = "ok" if seen >= wanted else "fail"
+    """The GPUs on the bus against those of the profile: vendor, number, kind."""
+    machine = facts.profile.machine
+    ours = facts.node.of(machine.vendor)
+    status, found, todo = _judged(facts, ours)
     return Check(
         name="GPUs",
-        area="environment",
+        area="GPU node",
         status=status,
-        found=_found(facts, wanted),
-        why="The profile places its engines on them; power and energy are read through the same libraries."
-        if wanted
+        found=found,
+        why="The profile places its engines on them, and its memory settings are made for this kind."
+        if machine.gpus
         else "This profile needs none; those that are here have their power read.",
-        todo="" if status == "ok" else "Run on a machine that has them, with its driver and amdsmi installed.",
-        command="" if status == "ok" else "labkit doctor --profile cpu-smollm2",
+        todo=todo,
+        command="labkit plan --profiles" if todo else "",
     )
 
 
-def _found(facts: Facts, wanted: int) -> str:
-    seen = [f"{library}: {len(names)} ({', '.join(names)})" for library, names in facts.gpus.seen.items()]
-    unread = [f"{library}: {reason}" for library, reason in facts.gpus.unread.items()]
-    need = f"{wanted} wanted; " if wanted else ""
-    return need + ("; ".join(seen) if seen else f"none seen ({'; '.join(unread)})" if unread else "none seen")
+def _judged(facts: Facts, ours: tuple[GpuDevice, ...]) -> tuple[Status, str, str]:
+    machine, here = facts.profile.machine, counted(facts.node.gpus) or "no GPU on the PCI bus"
+    if not machine.gpus:
+        return "ok", here, ""
+    wanted = f"{machine.gpus} x {machine.gpu} wanted"
+    if len(ours) < machine.gpus:
+        few = f"no {_WORDS[machine.vendor]} GPU (0 of {machine.gpus})" if not ours else here
+        return "fail", f"{few}; {wanted}", "Run on a machine that has them, or choose a profile that fits this one."
+    other = [gpu for gpu in ours if kind(gpu) and not _is(gpu, str(machine.gpu))]
+    if other:
+        todo = "Write a profile for this machine: memory, tensor parallel degree and backends may want other values."
+        return "warn", f"{here}; {wanted}", todo
+    return "ok", here, ""
+
+
+def kind(gpu: GpuDevice) -> str | None:
+    """Its name as far as it is known; None for an id that is not."""
+    return KINDS.get(gpu.device_id) if gpu.vendor == "amd" else gpu.name
+
+
+def _is(gpu: GpuDevice, wanted: str) -> bool:
+    found = kind(gpu) or ""
+    return found == wanted if gpu.vendor == "amd" else wanted in found.split()
+
+
+def counted(devices: Iterable[GpuDevice]) -> str:
+    """`8 x MI300X (0x74a1)`; empty for none."""
+    names = Counter(f"{kind(gpu) or _WORDS[gpu.vendor] + ' GPU'} ({gpu.device_id})" for gpu in devices)
+    return ", ".join(f"{count} x {name}" for name, count in names.items())
+
+
+def partitions(facts: Facts) -> list[Check]:
+    """Whether each GPU is one device with one memory, as the profile's GPU numbers assume."""
+    machine = facts.profile.machine
+    ours = facts.node.of("amd")
+    if machine.vendor != "amd" or not ours:
+        return []
+    compute, memory = ({mode for gpu in ours if (mode := getattr(gpu, name))} for name in ("compute", "memory"))
+    devices = len(facts.node.driver.computing)
+    if not compute and not memory:
+        return [_partitions("unknown", f"the driver tells no modes; it offers {devices} devices for computing")]
+    modes = f"compute {', '.join(sorted(compute)) or 'not told'}, memory {', '.join(sorted(memory)) or 'not told'}"
+    whole = compute <= {"SPX"} and memory <= {"NPS1"}
+    return [_partitions("ok" if whole else "fail", f"{modes}; {devices} devices for computing on {len(ours)} GPUs")]
+
+
+def _partitions(status: Status, found: str) -> Check:
+    fail = status == "fail"
+    return Check(
+        name="Partitions",
+        area="GPU node",
+        status=status,
+        found=found,
+        why="The profile counts whole GPUs (SPX, NPS1). In CPX or NPS4 every partition is a device of its own with "
+        "a part of the memory: the same numbers would mean an eighth of a GPU.",
+        todo="Set them back when nothing runs on the GPUs." if fail else "",
+        command="sudo amd-smi set --compute-partition SPX && sudo amd-smi set --memory-partition NPS1" if fail else "",
+    )
+
+
+def telemetry(facts: Facts) -> list[Check]:
+    """Whether the libraries that energy and power are read through see the GPUs that are here."""
+    library = {"amd": "amdsmi", "nvidia": "nvml"}
+    return [_telemetry(facts, library[vendor], vendor) for vendor in library if facts.node.of(vendor)]
+
+
+def _telemetry(facts: Facts, library: str, vendor: str) -> Check:
+    seen, there = len(facts.gpus.seen.get(library, ())), len(facts.node.of(vendor))
+    fine = seen >= there
+    reason = facts.gpus.unread.get(library, "")
+    return Check(
+        name=f"GPU telemetry ({library})",
+        area="GPU node",
+        status="ok" if fine else "warn",
+        found=f"{library} reads {seen} of {there} GPUs" + (f": {reason}" if reason else ""),
+        why="Energy, power, use and temperature of a GPU come from it; without it they are dashes.",
+        todo=""
+        if fine
+        else "Install the package that fits the driver; ROCm brings its own amdsmi under share/amd_smi.",
+        command=""
+        if fine
+        else "pip install /opt/rocm/share/amd_smi"
+        if vendor == "amd"
+        else "pip install nvidia-ml-py",
+    )

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from labkit.doctor.facts import Facts, Package
 from labkit.doctor.records import Check, Status
+from labkit.doctor.runnable import ALL, with_layer
 from labkit.doctor.versions import satisfies
 
+_OF_THE_LAB = ("streamlit", "amdsmi")
+_OF_THE_SPLIT = ("nixl", "vllm-router")
 _CPU_SYSTEMS = {"Linux": ("x86_64", "AMD64")}
 
 
@@ -39,10 +42,10 @@ def platform(facts: Facts) -> Check:
 
 def packages(facts: Facts) -> list[Check]:
     """Each package that the profile's engine or the lab itself is made of."""
-    return [_package(package) for package in facts.packages]
+    return [_package(package, facts) for package in facts.packages]
 
 
-def _package(package: Package) -> Check:
+def _package(package: Package, facts: Facts) -> Check:
     status, found = _judged(package)
     return Check(
         name=package.name,
@@ -54,7 +57,16 @@ def _package(package: Package) -> Check:
         else "The lab calls it.",
         todo="" if status == "ok" else "Install the pinned versions.",
         command="" if status == "ok" else "make setup",
+        stops=_stopped(package, facts) if status == "fail" else (),
     )
+
+
+def _stopped(package: Package, facts: Facts) -> tuple[str, ...]:
+    """What the lab reads or shows with stops no engine; what carries a split stops the arms that have one."""
+    if package.name in _OF_THE_LAB:
+        return ()
+    routed = package.name == "vllm-router" and facts.profile.engine.replicas > 1
+    return with_layer("pd_split") if package.name.startswith(_OF_THE_SPLIT) and not routed else ALL
 
 
 def _judged(package: Package) -> tuple[Status, str]:
@@ -74,8 +86,9 @@ def programs(facts: Facts) -> Check:
         status="ok" if there else "fail",
         found="every program of the plans is on PATH" if there else f"not on PATH: {', '.join(facts.missing)}",
         why="A plan names them; without them no engine of this profile starts.",
-        todo="" if there else "Install vLLM for your GPU, or take the profile that runs anywhere.",
+        todo="" if there else "Install the engine for your GPU, or take the profile that runs anywhere.",
         command="" if there else "labkit doctor --profile cpu-smollm2",
+        stops=tuple(dict.fromkeys(arm for arms in facts.missing.values() for arm in arms)),
     )
 
 
@@ -91,21 +104,6 @@ def libnuma(facts: Facts) -> Check:
         why="vLLM's CPU kernels are linked to it: without it the engine ends at its import.",
         todo="" if status == "ok" else "Install it.",
         command="" if status == "ok" else "sudo apt-get install libnuma1",
-    )
-
-
-def weights(facts: Facts) -> Check:
-    """The profile's model: there, whole, undamaged."""
-    model, whole = facts.weights, not facts.weights.problem
-    how = "every byte compared" if model.checksums else "file sizes compared"
-    return Check(
-        name="Weights",
-        area="environment",
-        status="ok" if whole else "fail",
-        found=f"{model.name}: ready ({how})" if whole else model.problem,
-        why="An engine that finds no weights, or half of them, ends before it is healthy.",
-        todo="" if whole else "Fetch them; what is damaged is made again.",
-        command="" if whole else f"labkit models fetch {model.name}",
     )
 
 

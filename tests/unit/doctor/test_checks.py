@@ -12,7 +12,7 @@ from healthy import GIB, facts
 from labkit.doctor.busy import load
 from labkit.doctor.environment.processor import BUSY_CORES
 from labkit.doctor.examine import examine
-from labkit.doctor.facts import Busy, ClockFacts, Disk, EngineFact, Gpus, Load, Need, Package, Port, Weights
+from labkit.doctor.facts import Busy, ClockFacts, Disk, EngineFact, Load, Need, Package, Port, Weights
 from labkit.doctor.records import AREAS, Check, Report
 from labkit.experiments.bystanders import MANY_CORES
 
@@ -53,7 +53,7 @@ FAULTS = [
         "0.31.1; the profiles were made for ==0.32.0",
         "make setup",
     ),
-    ("Programs", "fail", GPU, {"missing": ("vllm",)}, "not on PATH: vllm", "--profile cpu-smollm2"),
+    ("Programs", "fail", GPU, {"missing": {"vllm": ("base",)}}, "not on PATH: vllm", "--profile cpu-smollm2"),
     ("libnuma", "fail", CPU, {"libnuma": False}, "does not load", "libnuma1"),
     ("libnuma", "ok", GPU, {"libnuma": False}, "does not load", ""),
     (
@@ -167,9 +167,8 @@ FAULTS = [
         "down e.2",
     ),
     ("Remains of a crash", "ok", CPU, {"engines": (EngineFact(id="e.3", arm="pd", status="up"),)}, "1 engine up", ""),
-    ("GPUs", "fail", GPU, {}, "8 wanted; none seen (amdsmi: no driver)", "--profile cpu-smollm2"),
-    ("GPUs", "fail", GPU, {"gpus": Gpus(seen={"amdsmi": ("a", "b")})}, "amdsmi: 2 (a, b)", ""),
-    ("GPUs", "ok", GPU, {"gpus": Gpus(seen={"amdsmi": tuple("abcdefgh")})}, "amdsmi: 8", ""),
+    ("GPUs", "fail", GPU, {}, "no AMD GPU (0 of 8); 8 x MI300X wanted", "labkit plan --profiles"),
+    ("GPUs", "ok", CPU, {}, "no GPU on the PCI bus", ""),
     ("Free memory", "warn", CPU, {"memory_free": 2 * GIB}, "2.0 GiB of 16.0 GiB", "labkit down --all"),
     ("Free memory", "fail", CPU, {"memory_total": 3 * GIB, "memory_free": 2 * GIB}, "2.0 GiB of 3.0 GiB", ""),
     (

@@ -12,14 +12,18 @@ from types import SimpleNamespace
 import pytest
 from unit.engines.plans import plan_of, tiny
 
+from labkit.core.errors import BadInput
 from labkit.doctor import machine
 from labkit.doctor.examine import examine
 from labkit.doctor.facts_of_plans import fixed_ports, missing_programs, needs, planned_threads, plans_of
-from labkit.doctor.reading import WINDOW_S, facts
+from labkit.doctor.look import WINDOW_S, look
+from labkit.doctor.reading import facts, facts_of
+from labkit.doctor.runnable import ALL, with_layer
 from labkit.doctor.template import renderer
 from labkit.doctor.versions import python_of, satisfies, wanted_of
 from labkit.engines.fleet import Fleet
 from labkit.engines.profiles import list_profiles, load_profile
+from labkit.experiments.check_up import check_up
 
 SECRET = "hf_verysecretvalue123"
 
@@ -28,6 +32,7 @@ SECRET = "hf_verysecretvalue123"
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for variable in ("RUNS", "STATE", "MODELS"):
         monkeypatch.setenv(f"LABKIT_{variable}", str(tmp_path / variable.lower()))
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")  # nobody listens there: no test asks the hub
     return tmp_path
 
 
@@ -163,7 +168,9 @@ def test_ports_programs_and_threads_of_a_plan(monkeypatch: pytest.MonkeyPatch) -
         assert not seen.ours
     assert fixed_ports(profile, [])[0].holder is None
     monkeypatch.setenv("PATH", "/nowhere")
-    assert missing_programs(plans_of(gpu, (0, 1))) == ("vllm", "vllm-router")
+    assert missing_programs(plans_of(gpu, (0, 1))) == {"vllm": ALL, "vllm-router": ALL}
+    one = load_profile("mi300x-1-qwen3-8b")
+    assert missing_programs(plans_of(one, (0, 1)))["vllm-router"] == with_layer("pd_split")
     threads = planned_threads(plans_of(load_profile("cpu-smollm2"), (0, 1, 2)), 3)
     assert set(threads.values()) == {("3", 3)}
     assert not planned_threads(plans_of(gpu, (0, 1)), 2)
@@ -171,3 +178,54 @@ def test_ports_programs_and_threads_of_a_plan(monkeypatch: pytest.MonkeyPatch) -
 
 def test_without_a_model_there_is_no_template() -> None:
     assert renderer(load_profile("cpu-smollm2")) is None
+
+
+def test_the_hub_is_asked_once_and_only_where_its_answer_matters(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr("labkit.doctor.hub.answers", lambda url: asked.append(url) or "")
+    seen, small, large = look(), load_profile("mi300x-1-qwen3-8b"), load_profile("mi300x-8-qwen3-235b")
+    facts_of(load_profile("cpu-smollm2"), seen)
+    assert facts_of(small, seen, chosen=False).weights.hub.reachable is None
+    assert asked == []
+    assert facts_of(small, seen).weights.hub.reachable is True
+    assert facts_of(large, seen).weights.hub.reachable is True
+    assert asked == ["http://127.0.0.1:9"]
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    assert facts_of(large, seen).weights.hub.offline == "HF_HUB_OFFLINE"
+    assert len(asked) == 1
+
+
+def test_weights_in_the_hubs_cache_are_found_and_weighed(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HOME", str(here))
+    folder = here / "hub" / "models--Qwen--Qwen3-8B" / "snapshots" / "1"
+    profile, seen = load_profile("mi300x-1-qwen3-8b"), look()
+    absent = facts_of(profile, seen).weights
+    assert "is not, or not wholly, in the hub's cache" in absent.problem
+    assert absent.size.size == 16_000_000_000
+    folder.mkdir(parents=True)
+    for name, size in (("config.json", 2), ("model.safetensors", 5000)):
+        (folder / name).write_bytes(bytes(size))
+    there = facts_of(profile, seen).weights
+    assert (there.problem, there.size.size, there.hub.snapshot) == ("", 5000, str(folder))
+
+
+def test_a_machine_is_looked_at_once_for_all_profiles(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[int] = []
+    monkeypatch.setattr("labkit.experiments.check_up.look", lambda: looks.append(1) or look())
+    report = check_up("cpu-smollm2")
+    assert [each.profile for each in report.runnable] == list_profiles()
+    assert looks == [1]
+    ours = next(each for each in report.runnable if each.profile == "cpu-smollm2")
+    assert ours.stops[0].check == "Weights"  # this test's folder has none
+
+
+def test_a_profile_that_makes_no_plan_hides_none_of_the_others(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def plans(profile, cores):
+        if profile.name == "h200-1-qwen3-8b":
+            raise BadInput("engine.command", "sglang", "one that has a layout")
+        return plans_of(profile, cores)
+
+    monkeypatch.setattr("labkit.doctor.reading.plans_of", plans)
+    told = {each.profile: each.sentence for each in check_up("cpu-smollm2").runnable}
+    assert told["h200-1-qwen3-8b"].startswith("none: engine.command: 'sglang' is not allowed")
+    assert len(told) == len(list_profiles())
