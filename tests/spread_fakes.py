@@ -152,5 +152,5 @@ def steps_of(lines: Sequence[dict], node: str) -> list[dict]:
 async def until(what, seconds: float = 15.0) -> None:
     """Wait until `what()` is true. Raises TimeoutError."""
     async with asyncio.timeout(seconds):
-        while not what():
+        while not what():  # noqa: ASYNC110 (what is waited for sets no event)
             await asyncio.sleep(0.05)

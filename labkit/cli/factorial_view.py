@@ -44,7 +44,7 @@ def start(asked: FactorialAsked, *, attached: list[str], as_json: bool) -> NoRet
             expected=_expected(earlier, asked),
         )
 
-    conduct(work, partial(_show, as_json=as_json), job=asked.job, as_json=as_json)
+    conduct(work, partial(show_factorial, as_json=as_json), job=asked.job, as_json=as_json)
 
 
 def go_on(name: str, *, anyway: bool, attached: list[str], job: str | None, as_json: bool) -> NoReturn:
@@ -71,7 +71,7 @@ def go_on(name: str, *, anyway: bool, attached: list[str], job: str | None, as_j
             expected=_expected(earlier, asked),
         )
 
-    conduct(work, partial(_show, as_json=as_json), job=job, as_json=as_json)
+    conduct(work, partial(show_factorial, as_json=as_json), job=job, as_json=as_json)
 
 
 def _engines(asked: FactorialAsked, attached: list[str]) -> EngineProvider:
@@ -96,11 +96,11 @@ def _expected(earlier: Past, asked: FactorialAsked) -> dict[str, float]:
     return {arm: earlier.step(arm, "cold") for arm in asked.arms} if earlier.n else {}
 
 
-def _show(run: Run, console: Console, *, as_json: bool) -> None:
+def show_factorial(run: Run, console: Console, *, as_json: bool) -> None:
     """What every run shows; then the effects of the layers, the report, and how to go on with a run cut short."""
     show(run, console, as_json=as_json)
     print_effects(run, console)
-    if run.info.state != "done":
+    if run.info.state != "done" and not run.info.fingerprint.get("nodes"):
         console.print(f"Go on with it: labkit run factorial --resume {run.id}", highlight=False, soft_wrap=True)
     try:
         console.print(f"Report: {write_report(run)}", highlight=False, soft_wrap=True)

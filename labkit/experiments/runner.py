@@ -45,12 +45,10 @@ async def run_replay(
     and WeightsError before there is one.
     Cancelling marks the run `cancelled`. Engines that the run started are ended, however it ends.
     """
-    passes = (Pass(recording=named(asked.recording), options=asked.options()),)
-    design = Design(tuple(asked.blocks()), lambda _: passes, fresh_starts=asked.seed is not None)
     return await run_design(
         experiment,
         asked,
-        design,
+        replay_design(asked),
         provider,
         keep=asked.keep,
         store=store,
@@ -58,6 +56,12 @@ async def run_replay(
         on_created=on_created,
         clock=clock,
     )
+
+
+def replay_design(asked: Asked) -> Design:
+    """One recording, once in every block. Raises BadInput and UnknownName."""
+    passes = (Pass(recording=named(asked.recording), options=asked.options()),)
+    return Design(tuple(asked.blocks()), lambda _: passes, fresh_starts=asked.seed is not None)
 
 
 async def run_design(

@@ -8,5 +8,5 @@ units      which blocks belong together
 board      who measures what next, and what happens to the repeats of a lost node. Pure
 ray_import Ray, or an error with the next step; cluster: its nodes
 engines    what serves on a node; worker: what runs there; relayed: how its rows travel
-offset     one clock from two; conduct: the run, top to bottom
+offset     one clock from two; conduct: the run, top to bottom, with spreading in its middle
 """

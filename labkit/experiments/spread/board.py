@@ -74,7 +74,8 @@ class Board:
         elif not self.alive:
             self._give_up(unit, f"{why}, and no node is left")
         elif self._tries[unit.repeat] > self._retries:
-            self._give_up(unit, why if not self._retries else f"{why}, after {self._retries} retries")
+            retries = "1 retry" if self._retries == 1 else f"{self._retries} retries"
+            self._give_up(unit, f"{why}, after {retries}" if self._retries else why)
         else:
             self._deal(unit)
 

@@ -32,8 +32,9 @@ def connected(address: str) -> Iterator[tuple[Node, ...]]:
 
     Raises LabError without Ray, without a cluster, and for a node that cannot measure; BadInput for an address.
     """
+    address = _checked(address)
     ray = ray_module()
-    _connect(ray, _checked(address))
+    _connect(ray, address)
     try:
         found = nodes_of(ray.nodes())
         check_alike(_probed(ray, found))
@@ -52,6 +53,7 @@ def _checked(address: str) -> str:
 def _connect(ray: Any, address: str) -> None:
     try:
         ray.init(address=address, log_to_driver=False, configure_logging=False, logging_level="ERROR")
+        _quiet()
     except ConnectionError as error:
         raise LabError(
             f"No Ray cluster answers at {address}: {_first_line(error)}",
@@ -62,6 +64,14 @@ def _connect(ray: Any, address: str) -> None:
             f"Ray refuses this process at {address}: {_first_line(error)}",
             "Use the same Python and Ray here and on every node: pip install 'labkit[ray]'.",
         ) from error
+
+
+def _quiet() -> None:
+    """Ray prints what its nodes say on stdout, where --json has its one line; a loss is an event of the run anyway."""
+    from ray._private import worker
+
+    if hasattr(worker, "print_to_stdstream"):
+        worker.print_to_stdstream = lambda *_, **__: None
 
 
 def _first_line(error: BaseException) -> str:

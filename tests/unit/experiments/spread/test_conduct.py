@@ -13,10 +13,11 @@ from labkit.experiments.spread.conduct import run_with
 from labkit.store.runs import Run, RunStore
 
 NODES = ("node-1", "node-2")
+PLAIN = Fakes()
 AHEAD = {"node-1": 1234.5, "node-2": -777.25}
 
 
-async def spread(folder: Path, recipe: Fakes = Fakes(), retries: int = 2, clock=None, lost=None, **more) -> Run:
+async def spread(folder: Path, recipe: Fakes = PLAIN, retries: int = 2, clock=None, lost=None, **more) -> Run:
     question = asked(saved(folder, "one", "two", steps=2), "base", "prefix", **{"repeats": 3, **more})
     design = question.design()
     workers = InProcess(NODES, design, recipe, AHEAD, **(lost or {}))

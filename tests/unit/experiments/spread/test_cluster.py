@@ -1,0 +1,91 @@
+"""Nodes as Ray lists them, nodes that cannot measure, and what is said where there is no cluster."""
+
+import builtins
+import importlib.util
+import platform
+import subprocess
+import sys
+
+import pytest
+
+import labkit
+from labkit.core.errors import BadInput, LabError
+from labkit.experiments.spread import ray_import
+from labkit.experiments.spread.cluster import check_alike, connected, nodes_of
+
+HERE = {"python": platform.python_version(), "labkit": labkit.__version__}
+
+
+def told(name: str, node_id: str, *, cpus: float = 4, alive: bool = True, head: bool = False, gpus: float = 0) -> dict:
+    resources = {"CPU": cpus, "GPU": gpus} | ({"node:__internal_head__": 1.0} if head else {})
+    return {"NodeName": name, "NodeID": node_id, "Alive": alive, "Resources": resources}
+
+
+def test_nodes_are_named_as_they_were_given_and_never_by_address():
+    found = nodes_of([told("192.0.2.7", "b"), told("big/one", "c", gpus=8), told("192.0.2.1", "a", head=True)])
+    assert [(node.name, node.id, node.gpus) for node in found] == [
+        ("node-1", "a", 0),
+        ("node-2", "b", 0),
+        ("big-one", "c", 8),
+    ]
+    assert [node.name for node in nodes_of([told("x", "a"), told("x", "b")])] == ["node-1", "node-2"]
+
+
+def test_a_node_that_is_down_or_has_no_processor_is_none():
+    fit = nodes_of([told("up", "a"), told("down", "b", alive=False), told("head", "c", cpus=0, head=True)])
+    assert [node.name for node in fit] == ["up"]
+    with pytest.raises(LabError, match="no node"):
+        nodes_of([told("head", "c", cpus=0, head=True)])
+
+
+@pytest.mark.parametrize(
+    ("has", "said"),
+    [
+        ({"labkit": "", "error": "No module named 'labkit'"}, "there has no labkit"),
+        ({"labkit": "0.0.0"}, "there has labkit 0.0.0"),
+        ({"python": "3.9.1"}, "there has Python 3.9.1"),
+    ],
+)
+def test_a_node_that_cannot_measure_is_named_with_the_next_step(has: dict, said: str):
+    check_alike({"here": HERE, "there": {**HERE, "python": platform.python_version()}})
+    with pytest.raises(LabError, match=said) as error:
+        check_alike({"here": HERE, "there": {**HERE, **has}})
+    assert error.value.hint
+
+
+@pytest.mark.parametrize("address", ["", "http://a:1", "ray://a:10001", "host", "host:", ":6379", "host:port"])
+def test_an_address_that_is_none_is_refused_before_ray_is_asked(address: str):
+    with pytest.raises(BadInput, match="auto, or HOST:PORT"), connected(address):
+        pass
+
+
+def test_without_ray_the_next_step_is_said(monkeypatch: pytest.MonkeyPatch):
+    real = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None if name == "ray" else real(name, *rest))
+    with pytest.raises(LabError, match="not installed") as error:
+        ray_import.ray_module()
+    assert "pip install 'labkit[ray]'" in error.value.hint
+
+
+def test_an_amdsmi_without_its_library_is_said_as_what_it_is(monkeypatch: pytest.MonkeyPatch):
+    """As Ray 2.60 does where amdsmi is installed, its library is not, and nothing guards it."""
+    real = builtins.__import__
+
+    def raising(name: str, *rest, **more):
+        if name == "ray":
+            raise KeyError("libamd_smi.so")
+        return real(name, *rest, **more)
+
+    monkeypatch.setattr(builtins, "__import__", raising)
+    with pytest.raises(LabError, match=r"beside amdsmi.*libamd_smi\.so") as error:
+        ray_import.ray_module()
+    assert "amdsmi" in error.value.hint
+
+
+def test_importing_the_package_imports_no_ray():
+    code = (
+        "import sys, importlib, pkgutil, labkit.experiments.spread as s\n"
+        "for m in pkgutil.iter_modules(s.__path__): importlib.import_module(f'{s.__name__}.{m.name}')\n"
+        "assert 'ray' not in sys.modules"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
