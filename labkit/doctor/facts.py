@@ -79,10 +79,16 @@ class ClockFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class Gpus:
-    """Per library (`amdsmi`, `nvml`) the names of the GPUs that it sees, and for one that sees none: why."""
+    """Per library (`amdsmi`, `nvml`) the names of the GPUs that it sees, and for one that sees none: why.
+
+    `silent`: GPUs that a library sees and that tell it nothing, or neither energy nor power, and why. `modes`: compute
+    and memory partition as amdsmi tells them, by PCI address.
+    """
 
     seen: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unread: Mapping[str, str] = field(default_factory=dict)
+    silent: Mapping[str, str] = field(default_factory=dict)
+    modes: Mapping[str, tuple[str | None, str | None]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from labkit.doctor.facts import ClockFacts, Gpus
 from labkit.telemetry import amd, nvidia
-from labkit.telemetry.devices import EnergySource, Unreadable
+from labkit.telemetry.devices import Unreadable
+from labkit.telemetry.gpus.source import GpuSource
 
 _CGROUP = Path("/sys/fs/cgroup")
 _OWN_GROUP = Path("/proc/self/cgroup")
@@ -101,7 +102,9 @@ def loads(library: str) -> bool:
 def gpus() -> Gpus:
     """What amdsmi and NVML see, and why one sees nothing."""
     seen, unread = {}, {}
-    makers: dict[str, Callable[[], EnergySource]] = {amd.NAME: amd.amd_source, nvidia.NAME: nvidia.nvidia_source}
+    silent: dict[str, str] = {}
+    modes: dict[str, tuple[str | None, str | None]] = {}
+    makers: dict[str, Callable[[], GpuSource]] = {amd.NAME: amd.amd_source, nvidia.NAME: nvidia.nvidia_source}
     for library, make in makers.items():
         try:
             source = make()
@@ -109,8 +112,11 @@ def gpus() -> Gpus:
             unread[library] = str(error)
             continue
         seen[library] = source.devices
+        silent |= {**dict.fromkeys(source.unread, "no energy and no power"), **source.failed}
+        told = [gpu.facts for gpu in source.gpus]
+        modes |= {gpu.bdf: (gpu.compute_partition, gpu.memory_partition) for gpu in told if gpu.bdf}
         source.close()
-    return Gpus(seen=seen, unread=unread)
+    return Gpus(seen=seen, unread=unread, silent=silent, modes=modes)
 
 
 def has_hub_token() -> bool:

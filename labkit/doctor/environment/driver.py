@@ -17,7 +17,7 @@ def driver(facts: Facts) -> list[Check]:
     vendor, here = facts.profile.machine.vendor, facts.node.driver
     if not facts.node.of(vendor):
         return []
-    fine, found, command = _amd(here) if vendor == "amd" else _nvidia(here)
+    fine, found, command = _amd(here, facts.profile.machine.gpus) if vendor == "amd" else _nvidia(here)
     return [
         Check(
             name="GPU driver",
@@ -31,7 +31,8 @@ def driver(facts: Facts) -> list[Check]:
     ]
 
 
-def _amd(here: Driver) -> tuple[bool, str, str]:
+def _amd(here: Driver, wanted: int) -> tuple[bool, str, str]:
+    """Whether it is fine, what is found, and what mends it. A container may see eight GPUs on the bus and have one."""
     if here.amdgpu is None and not here.kfd:
         return False, "amdgpu is not loaded and there is no /dev/kfd", "sudo modprobe amdgpu"
     module = "the kernel's own amdgpu" if here.amdgpu == "" else f"amdgpu {here.amdgpu or '(version not told)'}"
@@ -40,7 +41,10 @@ def _amd(here: Driver) -> tuple[bool, str, str]:
     if not here.computing:
         return False, f"{module} and /dev/kfd, but no GPU is offered for computing", "sudo dmesg | grep -i amdgpu"
     gfx = ", ".join(sorted(set(here.computing)))
-    return True, f"{module}; {len(here.computing)} devices for computing ({gfx})", ""
+    found = f"{module}; {len(here.computing)} devices for computing ({gfx})"
+    if len(here.computing) < wanted:
+        return False, f"{found} are open to this process; {wanted} wanted", _CONTAINER["amd"]
+    return True, found, ""
 
 
 def _nvidia(here: Driver) -> tuple[bool, str, str]:

@@ -78,13 +78,20 @@ def partitions(facts: Facts) -> list[Check]:
     ours = facts.node.of("amd")
     if machine.vendor != "amd" or not ours:
         return []
-    compute, memory = ({mode for gpu in ours if (mode := getattr(gpu, name))} for name in ("compute", "memory"))
+    modes = [_modes(facts, gpu) for gpu in ours]
+    compute, memory = ({mode for mode in column if mode} for column in zip(*modes, strict=True))
     devices = len(facts.node.driver.computing)
     if not compute and not memory:
         return [_partitions("unknown", f"the driver tells no modes; it offers {devices} devices for computing")]
-    modes = f"compute {', '.join(sorted(compute)) or 'not told'}, memory {', '.join(sorted(memory)) or 'not told'}"
+    words = f"compute {', '.join(sorted(compute)) or 'not told'}, memory {', '.join(sorted(memory)) or 'not told'}"
     whole = compute <= {"SPX"} and memory <= {"NPS1"}
-    return [_partitions("ok" if whole else "fail", f"{modes}; {devices} devices for computing on {len(ours)} GPUs")]
+    return [_partitions("ok" if whole else "fail", f"{words}; {devices} devices for computing on {len(ours)} GPUs")]
+
+
+def _modes(facts: Facts, gpu: GpuDevice) -> tuple[str | None, str | None]:
+    """The kernel's word; amdsmi's where an older one has no such file."""
+    compute, memory = facts.gpus.modes.get(gpu.bdf, (None, None))
+    return gpu.compute or compute, gpu.memory or memory
 
 
 def _partitions(status: Status, found: str) -> Check:
@@ -109,8 +116,10 @@ def telemetry(facts: Facts) -> list[Check]:
 
 def _telemetry(facts: Facts, library: str, vendor: str) -> Check:
     seen, there = len(facts.gpus.seen.get(library, ())), len(facts.node.of(vendor))
-    fine = seen >= there
-    reason = facts.gpus.unread.get(library, "")
+    silent = facts.gpus.silent if seen else {}
+    fine = seen >= there and not silent
+    reasons = [facts.gpus.unread.get(library, ""), *(f"{name}: {why}" for name, why in silent.items())]
+    reason = "; ".join(filter(None, reasons))
     return Check(
         name=f"GPU telemetry ({library})",
         area="GPU node",

@@ -34,9 +34,8 @@ def node(
 
 
 def _gpus(bus: tuple[GpuDevice, ...], told: tuple[GpuDevice, ...]) -> tuple[GpuDevice, ...]:
-    """What NVML tells of a device says more than the bus does; without its driver the bus alone speaks."""
-    known = {gpu.bdf[-10:] for gpu in told}
-    return (*(gpu for gpu in bus if gpu.bdf[-10:] not in known), *told)
+    """NVIDIA's as NVML tells them: a container sees the whole bus, and some of its GPUs. Without its driver the bus."""
+    return (*(gpu for gpu in bus if gpu.vendor != "nvidia"), *told) if told else bus
 
 
 def _owned(user: GpuUser, engines: Mapping[int, str]) -> GpuUser:

@@ -64,6 +64,7 @@ FAULTS = [
     (AMD, "GPU driver", "fail", driver(amdgpu=None, kfd=False), "amdgpu is not loaded", "sudo modprobe amdgpu"),
     (AMD, "GPU driver", "fail", driver(kfd=False), "amdgpu 6.14.14, but there is no /dev/kfd", "--device /dev/kfd"),
     (AMD, "GPU driver", "fail", driver(computing=()), "no GPU is offered for computing", "dmesg"),
+    (AMD, "GPU driver", "fail", driver(computing=("gfx942",)), "1 devices for computing (gfx942) are open", "/dev/dri"),
     (AMD, "GPU driver", "ok", driver(amdgpu=""), "the kernel's own amdgpu; 8 devices for computing (gfx942)", ""),
     (
         AMD,
@@ -108,6 +109,22 @@ FAULTS = [
         {"gpus": Gpus(unread={"amdsmi": "its library does not load"})},
         "amdsmi reads 0 of 8 GPUs: its library does not load",
         "/opt/rocm/share/amd_smi",
+    ),
+    (
+        AMD,
+        "GPU telemetry (amdsmi)",
+        "warn",
+        {"gpus": Gpus(seen={"amdsmi": tuple("abcdefgh")}, silent={"a": "the driver tells N/A"})},
+        "amdsmi reads 8 of 8 GPUs: a: the driver tells N/A",
+        "/opt/rocm/share/amd_smi",
+    ),
+    (
+        AMD,
+        "Partitions",
+        "fail",
+        {**node(gpus=gpu_7(compute=None)), "gpus": Gpus(modes={"0000:07:00.0": ("DPX", None)})},
+        "compute DPX, SPX, memory NPS1",
+        "amd-smi set",
     ),
     (
         AMD,

@@ -136,6 +136,7 @@ def fake_nvml(**changes: object) -> types.ModuleType:
 def test_nvml_tells_what_the_bus_does_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pynvml", fake_nvml())
     trees.pci(tmp_path, "0000:18:00.0", "0x10de", "0x2335", "0x030200")
+    trees.pci(tmp_path, "0000:19:00.0", "0x10de", "0x2335", "0x030200")  # the bus has one that this container has not
     seen = read(tmp_path)
     (gpu,) = seen.of("nvidia")
     assert (gpu.name, gpu.device_id, gpu.bdf) == ("NVIDIA H200", "0x2335", "0000:18:00.0")

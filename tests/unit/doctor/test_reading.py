@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import shutil
 import socket
 import time
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from telemetry_stubs import amd_environment, in_a_process, rocm_folder
 from unit.engines.plans import plan_of, tiny
 
 from labkit.core.errors import BadInput
@@ -25,6 +28,7 @@ from labkit.engines.fleet import Fleet
 from labkit.engines.profiles import list_profiles, load_profile
 from labkit.experiments.check_up import check_up
 
+GPUS = "from labkit.doctor.machine import gpus; import json; print(json.dumps(vars(gpus())))"
 SECRET = "hf_verysecretvalue123"
 
 
@@ -66,6 +70,27 @@ def test_no_secret_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {"OMP_NUM_THREADS", "VLLM_API_KEY"} <= set(seen.steering)
     assert SECRET not in repr(seen)
     assert SECRET not in str(examine(seen).to_dict())
+
+
+@pytest.fixture(scope="module")
+def rocm(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return rocm_folder(tmp_path_factory.mktemp("rocm"))
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc: apt-get install gcc")
+@pytest.mark.parametrize(("kind", "compute"), [("mi300", "SPX"), ("cpx", "CPX")])
+def test_amdsmi_itself_tells_the_doctor_of_two_gpus(rocm: Path, kind: str, compute: str) -> None:
+    told = json.loads(in_a_process(GPUS, **amd_environment(rocm, kind)))
+    assert told["seen"]["amdsmi"] == ["0000:05:00.0", "0000:0a:00.0"]
+    assert told["modes"]["0000:0a:00.0"] == [compute, "NPS1"]
+    assert told["silent"] == {}
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc: apt-get install gcc")
+def test_a_library_that_does_not_fit_the_driver_says_what_to_do(rocm: Path) -> None:
+    told = json.loads(in_a_process(GPUS, **amd_environment(rocm, "na")))
+    assert told["seen"] == {}
+    assert "have to be of the same ROCm" in told["unread"]["amdsmi"]
 
 
 def test_a_token_in_a_file_is_seen_and_none_is_not(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
