@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from typing import Any
 
 from labkit.core.arms import Arm
+from labkit.core.errors import EngineBusy, UnknownName
 from labkit.core.paths import state_dir
 from labkit.core.progress import OnProgress, silent
 from labkit.engines.fleet import Fleet
@@ -34,7 +35,17 @@ class FleetOnNode:
 
     def __call__(self, node: str) -> EngineProvider:
         fleet = Fleet(state_dir() / "nodes" / node)
+        end_left(fleet)
         return FleetProvider(fleet, self.profile, spec_method=self.spec_method, strict=self.strict)
+
+
+def end_left(fleet: Fleet) -> list[str]:
+    """End engines whose starter is gone, as after a kill of the driver: they take time from what is measured next."""
+    ended = []
+    for engine in [each for each in fleet.ps() if fleet.left(each)]:
+        with suppress(EngineBusy, UnknownName):
+            ended += [each.id for each in fleet.down(engine.id)]
+    return ended
 
 
 @dataclass(frozen=True)
