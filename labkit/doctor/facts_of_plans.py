@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from labkit.core.arms import ARMS
 from labkit.doctor.facts import Need, Port
+from labkit.engines.accepts.interpreter import engine_python
 from labkit.engines.environment import engine_environment
 from labkit.engines.memory import needed_bytes
 from labkit.engines.plan import make_plan
@@ -47,6 +48,14 @@ def missing_programs(plans: Sequence[Plan]) -> dict[str, tuple[str, ...]]:
         for program in dict.fromkeys(process.argv[0] for process in plan.layout if _absent(process)):
             arms.setdefault(program, []).append(plan.arm)
     return {program: tuple(having) for program, having in arms.items()}
+
+
+def interpreter(profile: Profile, plans: Sequence[Plan]) -> str | None:
+    """The Python that would run the engine: the plan's own, or that of its program; None: there is none here."""
+    process = plans[0].layout[0]
+    if not process.argv[0].startswith("python"):
+        return engine_python(profile)
+    return shutil.which(process.argv[0], path=engine_environment(os.environ, process.env).get("PATH"))
 
 
 def _absent(process: ProcessSpec) -> bool:

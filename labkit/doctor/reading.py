@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Sequence
 from pathlib import Path
 
 from labkit.core.clock import SystemClock
 from labkit.core.paths import models_dir, runs_dir, state_dir
 from labkit.doctor import machine
 from labkit.doctor.facts import Disk, Facts, Package, Weights
-from labkit.doctor.facts_of_plans import fixed_ports, missing_programs, needs, planned_threads, plans_of
+from labkit.doctor.facts_of_plans import fixed_ports, interpreter, missing_programs, needs, planned_threads, plans_of
 from labkit.doctor.look import Look, look
 from labkit.doctor.model_facts import model_facts
 from labkit.doctor.versions import installed, python_of, wanted_of
 from labkit.engines import weights
-from labkit.engines.accepts.interpreter import engine_python
 from labkit.engines.environment import engine_environment
 from labkit.engines.fleet import Fleet
 from labkit.engines.installed import Installation
+from labkit.engines.plan_records import Plan
 from labkit.engines.profiles import Profile, load_profile
 
 _GIB = 1 << 30
@@ -46,7 +47,7 @@ def facts_of(profile: Profile, seen: Look, *, thorough: bool = False, chosen: bo
     began, plans = clock.now(), plans_of(profile, seen.cores)
     environ = engine_environment(os.environ, profile.engine.env)
     model = model_facts(profile, seen, environ, thorough=thorough, chosen=chosen)
-    has, unasked = _installation(profile, seen)
+    has, unasked = _installation(profile, plans, seen)
     return Facts(
         profile=profile,
         python=platform.python_version(),
@@ -79,13 +80,13 @@ def facts_of(profile: Profile, seen: Look, *, thorough: bool = False, chosen: bo
     )
 
 
-def _installation(profile: Profile, seen: Look) -> tuple[Installation | None, str]:
+def _installation(profile: Profile, plans: Sequence[Plan], seen: Look) -> tuple[Installation | None, str]:
     """Of the Python that would run the engine; a CPU profile's is this one, whose packages are compared as they are."""
     if profile.machine.vendor == "cpu":
         return None, ""
-    python = engine_python(profile)
+    python = interpreter(profile, plans)
     if python is None:
-        return None, f"`{profile.engine.command}` is not on PATH, or is no Python script"
+        return None, f"`{plans[0].layout[0].argv[0]}` is not on PATH, or is no Python script"
     has = seen.installation(python)
     return (None, has) if isinstance(has, str) else (has, "")
 

@@ -37,7 +37,11 @@ def library(facts: Facts) -> list[Check]:
             if there
             else f"no module {module} in {python}",
             why="It moves the KV blocks of a split; arms without the split run without it. "
-            + ("vLLM's ROCm wheels come without MoRI, its image has it." if module == "mori" else ""),
+            + (
+                "vLLM's ROCm wheels come without MoRI, its image has it."
+                if facts.profile.engine.command == "vllm" and module == "mori"
+                else ""
+            ),
             todo="" if there or has is None else "Use the profile's image, or install it beside the engine.",
             command="" if there or has is None else f"{python} -m pip install {package}",
             stops=() if there or has is None else _SPLIT,
@@ -84,13 +88,17 @@ def _router_status(facts: Facts, package: str, version: str | None, wanted: str)
         return "ok" if not wanted or satisfies(version, f"=={wanted}") else "warn"
     if package in facts.missing:
         return "fail"
-    return "unknown" if facts.installation is None else "warn"
+    if facts.installation is None:
+        return "unknown"
+    return "fail" if facts.profile.engine.command == "sglang" else "warn"  # a module there, a program here
 
 
 def _router_words(facts: Facts, package: str, version: str | None, wanted: str) -> str:
     made_for = f"; the profiles were made for {wanted}" if wanted else ""
     if version:
         return f"{package} {version}" + ("" if satisfies(version, f"=={wanted or version}") else made_for)
+    if facts.profile.engine.command == "sglang":
+        return f"no {package} in the engine's Python" if facts.installation else facts.unasked
     where = "not on PATH" if package in facts.missing else "on PATH, but not of the engine's Python"
     return f"{package} is {where}{made_for}"
 
@@ -100,21 +108,22 @@ def network(facts: Facts) -> list[Check]:
     pd = facts.profile.layers.pd_split
     if pd.transfer not in ("moriio", "mori", "mooncake"):
         return []
-    extra = pd.connector.get("kv_connector_extra_config") or {}
-    rdma = (extra.get("backend", "rdma") if pd.transfer == "moriio" else "unstated") == "rdma"
-    active = [name for name, up in facts.node.rdma if up]
+    backend = (pd.connector.get("kv_connector_extra_config") or {}).get("backend", "rdma")
+    backend = backend if pd.transfer == "moriio" else ""
+    active = any(up for _, up in facts.node.rdma)
     cards = ", ".join(f"{name} ({'active' if up else 'not active'})" for name, up in facts.node.rdma) or "none"
-    fine = bool(active) or not rdma
+    fine = active or backend == "xgmi"
+    fault = not fine and backend == "rdma"
     return [
         Check(
             name="RDMA network",
             area="transfer",
-            status="ok" if fine else "fail",
-            found=f"{cards}; the profile's backend {'is rdma' if rdma else 'needs none'}",
+            status="ok" if fine else "fail" if fault else "unknown",
+            found=f"{cards}; the profile {f'names the backend {backend}' if backend else 'names no backend'}",
             why="MoRI-IO's rdma backend wants an RDMA device with an active port, even within one node; xgmi uses the "
             "links between the GPUs.",
-            todo="" if fine else 'Say backend = "xgmi" in the connector of the profile, or bring a port up.',
-            command="" if fine else "rdma link show",
-            stops=() if fine else _SPLIT,
+            todo='Say backend = "xgmi" in the connector of the profile, or bring a port up.' if fault else "",
+            command="rdma link show" if fault else "",
+            stops=_SPLIT if fault else (),
         )
     ]

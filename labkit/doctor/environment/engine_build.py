@@ -17,6 +17,7 @@ _WORDS = {"rocm": "ROCm", "cuda": "CUDA", "cpu": "CPU"}
 _PYTHON_OF_ROCM = "3.12"
 _GLIBC_OF_ROCM = (2, 35)
 """What the ROCm wheels of vLLM are made for (docs.vllm.ai, GPU installation)."""
+_AITER = ("VLLM_ROCM_USE_AITER", "SGLANG_USE_AITER")
 
 
 def build_of(has: Installation) -> str | None:
@@ -84,9 +85,9 @@ def _found(facts: Facts, build: str | None) -> str:
 
 
 def python(facts: Facts) -> list[Check]:
-    """The engine's Python and C library, which ROCm's wheels are made for."""
+    """The engine's Python and C library, which vLLM's ROCm wheels are made for."""
     has = facts.installation
-    if facts.profile.machine.vendor != "amd" or has is None:
+    if facts.profile.machine.vendor != "amd" or facts.profile.engine.command != "vllm" or has is None:
         return []
     fits = has.python.startswith(f"{_PYTHON_OF_ROCM}.") and _glibc(has.libc) >= _GLIBC_OF_ROCM
     fine = fits or build_of(has) == "rocm"
@@ -111,8 +112,8 @@ def _glibc(libc: str) -> tuple[int, ...]:
 def aiter(facts: Facts) -> list[Check]:
     """AMD's kernel library, where the profile asks for it."""
     engine, has = facts.profile.engine, facts.installation
-    by_backend = "AITER" in str(engine.flags.get("attention-backend", ""))
-    if not by_backend and engine.env.get("VLLM_ROCM_USE_AITER") != "1":
+    by_backend = "aiter" in str(engine.flags.get("attention-backend", "")).lower()
+    if not by_backend and not any(engine.env.get(name) == "1" for name in _AITER):
         return []
     there = has is not None and "aiter" in has.modules
     status: Status = "unknown" if has is None else "ok" if there else "fail" if by_backend else "warn"
@@ -132,7 +133,7 @@ def aiter(facts: Facts) -> list[Check]:
                 f" and pins the attention backend {engine.flags['attention-backend']}, which is made of them."
                 * by_backend
             ),
-            todo="It comes with vLLM's ROCm image; a wheel alone does not bring it."
+            todo="It comes with the engine's ROCm image; a wheel alone does not bring it."
             if status in ("fail", "warn")
             else "",
             command=f"docker pull {facts.profile.machine.image}" if status in ("fail", "warn") else "",

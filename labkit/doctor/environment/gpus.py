@@ -104,7 +104,9 @@ def _partitions(status: Status, found: str) -> Check:
         why="The profile counts whole GPUs (SPX, NPS1). In CPX or NPS4 every partition is a device of its own with "
         "a part of the memory: the same numbers would mean an eighth of a GPU.",
         todo="Set them back when nothing runs on the GPUs." if fail else "",
-        command="sudo amd-smi set --compute-partition SPX && sudo amd-smi set --memory-partition NPS1" if fail else "",
+        command="sudo amd-smi set -g all --compute-partition SPX && sudo amd-smi set -g all --memory-partition NPS1"
+        if fail
+        else "",
     )
 
 

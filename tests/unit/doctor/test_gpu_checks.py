@@ -75,7 +75,14 @@ FAULTS = [
         "sudo usermod -aG render $USER",
     ),
     (AMD, "Rights", "fail", node(files=amd_node().files[:1]), "no /dev/dri/renderD*", "--device /dev/dri"),
-    (AMD, "Partitions", "fail", node(gpus=CPX), "compute CPX, memory NPS4", "amd-smi set --compute-partition SPX"),
+    (
+        AMD,
+        "Partitions",
+        "fail",
+        node(gpus=CPX),
+        "compute CPX, memory NPS4",
+        "amd-smi set -g all --compute-partition SPX",
+    ),
     (
         AMD,
         "Partitions",
@@ -312,3 +319,31 @@ def test_no_shipped_gpu_profile_asks_for_more_than_its_own_machine(profile):
         assert check.status == "ok"
     assert wanted.gpus
     assert wanted.image
+
+
+SGLANG = "mi300x-8-qwen3-235b-sglang"
+SGLANG_PYTHON = rocm_python(
+    packages={"sglang": "0.5.23", "torch": "2.9.0+rocm700", "sglang-router": "0.3.2", "amd-mori": "1.2.0"},
+    modules=("aiter", "mori", "sglang", "torch"),
+    kernels=(),
+)
+
+
+@pytest.mark.parametrize(
+    ("changes", "name", "status", "words"),
+    [
+        ({}, "Engine build", "ok", "sglang 0.5.23 is a ROCm build"),
+        ({"torch": {}, "packages": {"sglang": "0.5.23", "torch": "2.9.0"}}, "Engine build", "fail", "is a CUDA build"),
+        ({"packages": {"torch": "2.9.0+rocm700"}}, "Engine build", "fail", "no sglang in /usr/bin/python3.12"),
+        ({}, "Router", "ok", "sglang-router 0.3.2"),
+        ({"packages": {"sglang": "0.5.23"}}, "Router", "fail", "no sglang-router in the engine's Python"),
+        ({"modules": ("sglang", "mori")}, "AITER", "fail", "no module aiter"),
+        ({"modules": ("sglang", "aiter")}, "Transfer library (mori)", "fail", "no module mori"),
+        ({}, "RDMA network", "unknown", "none; the profile names no backend"),
+    ],
+)
+def test_an_engine_of_sglang_is_judged_by_what_it_is_made_of(changes, name, status, words):
+    made = checks(amd_facts(SGLANG, installation=dataclasses.replace(SGLANG_PYTHON, **changes)))
+    check = next(each for each in made if each.name == name)
+    assert (check.status, words in check.found) == (status, True), check.found
+    assert "Python of the engine" not in {each.name for each in made}
