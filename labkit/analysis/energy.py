@@ -21,17 +21,12 @@ import pandas as pd
 
 from labkit.analysis.arms import in_order
 from labkit.analysis.tables import Floats, measured, numbers, typed_frame
+from labkit.analysis.unbroken import grown, integral
 from labkit.analysis.windows import Window, windows
 from labkit.core.columns import column
 from labkit.core.energy import ENERGY, IDLE_POWER, POWER
 from labkit.core.records import Record
 
-_MOST_APART_S = 3.0
-_MOST_APART = 3
-"""The straight line between two samples that are further apart than both, the latter times what is usual, says nothing.
-
-Sampled is once a second; a late round is a second or two late.
-"""
 NOTHING_READ = "no energy counter and no power could be read on this machine"
 
 
@@ -165,25 +160,7 @@ def _energy(devices: Sequence[_Device], spans: Sequence[Window]) -> tuple[float 
 
 def _of_device(device: _Device, span: Window) -> float | None:
     """J of one device in one window; None when its samples do not cover it."""
-    first = int(np.searchsorted(device.t, span.start, side="right")) - 1
-    last = int(np.searchsorted(device.t, span.end, side="left"))
-    if first < 0 or last >= device.t.size or not _unbroken(device, first, last):
-        return None
-    ends = np.interp([span.start, span.end], device.t, device.value)
-    if device.counts:
-        return float(ends[1] - ends[0])
-    inside = (device.t > span.start) & (device.t < span.end)
-    t = np.concatenate([[span.start], device.t[inside], [span.end]])
-    return float(np.trapezoid(np.concatenate([ends[:1], device.value[inside], ends[1:]]), t))
-
-
-def _unbroken(device: _Device, first: int, last: int) -> bool:
-    """Whether these samples are all there, and tell what was drawn between them."""
-    values, between = device.value[first : last + 1], np.diff(device.t[first : last + 1])
-    if np.isnan(values).any() or (device.counts and (np.diff(values) < 0).any()):
-        return False
-    apart = between[[0, -1]] if device.counts and between.size else between
-    return not (apart > max(_MOST_APART_S, _MOST_APART * float(np.median(np.diff(device.t))))).any()
+    return (grown if device.counts else integral)(device.t, device.value, span)
 
 
 def _devices(samples: pd.DataFrame) -> list[_Device]:

@@ -1,8 +1,8 @@
 """How busy the machine was while passes ran, from the telemetry that was sampled beside the run.
 
 A reading of the processor is a mean since the reading before, so only readings whose whole interval lies within a pass
-count: a pass that is shorter than two readings has none. A GPU says how many watts it drew; the lab samples no busy
-share of it, since a GPU that runs one small kernel counts as busy.
+count: a pass that is shorter than two readings has none. Of a GPU its watts are told here, since one that runs a small
+kernel counts as busy; what else GPUs tell is in `gpu_use`.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ and draws power, while it waits. What lies between passes (another arm, an engin
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -42,7 +42,7 @@ def windows(steps: pd.DataFrame) -> dict[tuple[str, str, str, int], tuple[Window
     for (arm, condition, cache, repeat, *_), row in zip(passes.index, passes.itertuples(index=False), strict=True):
         key = (str(arm), str(condition), str(cache), int(repeat))
         found.setdefault(key, []).append(Window(float(row.start), float(row.end)))  # type: ignore[arg-type]
-    return {key: _merged(each) for key, each in found.items()}
+    return {key: merged(each) for key, each in found.items()}
 
 
 def _ends(steps: pd.DataFrame) -> pd.Series[float]:
@@ -50,11 +50,12 @@ def _ends(steps: pd.DataFrame) -> pd.Series[float]:
     return pd.Series(np.where(np.isnan(end), send, end), index=steps.index)
 
 
-def _merged(spans: Sequence[Window]) -> tuple[Window, ...]:
-    merged: list[Window] = []
+def merged(spans: Iterable[Window]) -> tuple[Window, ...]:
+    """In time, disjoint."""
+    found: list[Window] = []
     for span in sorted(spans):
-        if merged and span.start <= merged[-1].end:
-            merged[-1] = Window(merged[-1].start, max(merged[-1].end, span.end))
+        if found and span.start <= found[-1].end:
+            found[-1] = Window(found[-1].start, max(found[-1].end, span.end))
         else:
-            merged.append(span)
-    return tuple(merged)
+            found.append(span)
+    return tuple(found)
