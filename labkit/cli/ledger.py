@@ -1,4 +1,4 @@
-"""`labkit ledger`: where a run's seconds and prompt tokens went, in parts that add up, and how tokens were bundled."""
+"""`labkit ledger`: where a run's seconds and prompt tokens went, in parts that add up, and what GPUs did."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def show_ledger(
         str, typer.Argument(metavar="RUN", help="Id, its start or end, `latest`, a folder or a .zip.")
     ] = "latest",
 ) -> None:
-    """Show where a run's time went, why prompt tokens were computed again, and how many tokens came in a chunk.
+    """Show where a run's time went, why prompt tokens were computed again, how tokens were bundled, what GPUs did.
 
     Seconds and tokens are sums over each arm's finished steps, of cold and of warm passes apart. A dash is "not
     measured".
@@ -50,7 +50,9 @@ def show_ledger(
     from labkit.store.runs import RunStore
 
     opened, console = RunStore().open(run), Console()
-    tables = [table for part in parts_of(opened) for table in _tables(part) if table is not None]
+    samples = opened.samples()
+    parts = parts_of(opened)
+    tables = [table for part in parts for table in (*_tables(part), _gpus(part, samples)) if table is not None]
     if not tables:
         console.print("No step has finished.")
         return
@@ -129,6 +131,16 @@ def _bundles(part: Part, rows: pd.DataFrame) -> Table | None:
         ("arm", *wide),
         ((arm, *(percent(row[size]) for size in sorted(shares.columns))) for arm, row in _each(shares)),
     )
+
+
+def _gpus(part: Part, samples: pd.DataFrame) -> Table | None:
+    from labkit.experiments.gpu_words import HEAD, arms_of_gpus, cells, note
+
+    rows = arms_of_gpus(samples, part.steps)
+    table = _table(part.title("What did the GPUs do?"), HEAD, map(cells, rows))
+    if table:
+        table.caption, table.caption_justify = note(rows), "left"
+    return table
 
 
 def _each(shares: pd.DataFrame) -> Iterable[tuple[str, Any]]:

@@ -18,6 +18,7 @@ from labkit.experiments.report.results.drafters import drafters
 from labkit.experiments.report.results.drafts import drafts
 from labkit.experiments.report.results.gains import gains, headline
 from labkit.experiments.report.results.gap import gap
+from labkit.experiments.report.results.gpus import gpus
 from labkit.experiments.report.results.growth import growth
 from labkit.experiments.report.results.latency import latency
 from labkit.experiments.report.results.ledger import ledger
@@ -31,7 +32,7 @@ from labkit.experiments.report.title import byline, kicker, question
 Part = Callable[[Material], tuple[Block, ...]]
 PARTS: tuple[Part, ...] = (
     *(success, arms, gains, growth, drafters, held, company, turns),
-    *(latency, gap, tokens, drafts, ledger, cost, energy),
+    *(latency, gap, tokens, drafts, ledger, cost, energy, gpus),
 )
 
 
