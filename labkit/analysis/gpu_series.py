@@ -13,6 +13,7 @@ from labkit.analysis.unbroken import grown
 from labkit.analysis.windows import Window
 
 SOURCES = ("amdsmi", "nvml")
+"""Of a run that was spread over nodes: after the node's name and a slash."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class GpuSeries:
 
 def gpu_series(samples: pd.DataFrame) -> list[GpuSeries]:
     """Every GPU of `samples`, which has the columns of SampleRecord; in order of library and name."""
-    of_gpus = samples[samples["source"].isin(SOURCES)]
+    of_gpus = samples[samples["source"].astype(str).str.split("/").str[-1].isin(SOURCES)]
     if of_gpus.empty:
         return []
     names = of_gpus["name"].astype(str).str.rsplit("/", n=1, expand=True)

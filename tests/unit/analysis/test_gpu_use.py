@@ -107,3 +107,17 @@ def test_one_that_told_nothing_makes_the_sum_null() -> None:
     (row,) = by_arm(power, step(0, 2))
     assert (row["n_gpus"], row["power_w"], row["power_max_w"]) == (2, None, None)
     assert by_arm([], step(0, 2)) == []
+
+
+def test_gpus_of_two_nodes_are_not_one_another() -> None:
+    """Two machines of a kind have their GPUs at the same addresses."""
+    power = [
+        *of("0000:05:00.0", "power", [(1, 300)], "W", "n1/amdsmi"),
+        *of("0000:05:00.0", "power", [(1, 500)], "W", "n2/amdsmi"),
+    ]
+    assert [(row["source"], row["power_w"]) for row in use(power, step(0, 2))] == [
+        ("n1/amdsmi", 300),
+        ("n2/amdsmi", 500),
+    ]
+    (row,) = by_arm(power, step(0, 2))
+    assert (row["n_gpus"], row["power_w"]) == (2, 800)
