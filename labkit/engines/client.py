@@ -18,6 +18,7 @@ from labkit.core.errors import RequestFailed
 from labkit.engines import refusals
 from labkit.engines.assemble import Assembler
 from labkit.engines.bearer import Bearer
+from labkit.engines.dialect import Dialect
 from labkit.engines.request import chat_body, tokenize_body
 from labkit.engines.sse import SseParser
 from labkit.engines.watched import Watch, watched
@@ -31,6 +32,7 @@ class EngineClient:
     `base_url`: http://127.0.0.1:port, without /v1. `timeout_s`: longest whole request. `stall_s`: longest silence
     within one, the wait for the first byte included; None for no such limit. `watch`: raises EngineError when the
     engine is gone; it is asked every few seconds while a request waits. `bearer`: the key that every request carries.
+    `dialect`: whose engine it is, where that matters (see engines.dialect).
     """
 
     def __init__(
@@ -42,6 +44,7 @@ class EngineClient:
         stall_s: float | None = 120,
         watch: Watch | None = None,
         bearer: Bearer | None = None,
+        dialect: Dialect = "vllm",
     ) -> None:
         self.base_url = base_url.rstrip("/")
         self.model = model
@@ -49,6 +52,7 @@ class EngineClient:
         self._timeout = aiohttp.ClientTimeout(total=timeout_s, sock_connect=10, sock_read=stall_s)
         self._watch = watch
         self._bearer = bearer
+        self._dialect: Dialect = dialect
         self._session: aiohttp.ClientSession | None = None
 
     async def __aenter__(self) -> Self:
@@ -69,8 +73,8 @@ class EngineClient:
         that is gone or cannot be reached; what had arrived is its `partial`. Cancelling closes the connection, which
         stops the engine.
         """
-        parts = Assembler()
-        body = json.dumps(chat_body(request, self.model)).encode()
+        parts = Assembler(self._dialect)
+        body = json.dumps(chat_body(request, self.model, self._dialect)).encode()
         t_send = self.clock.now()
         try:
             async with watched(self._watch), self._post("/v1/chat/completions", body, request.session) as response:
@@ -98,7 +102,8 @@ class EngineClient:
         url, headers = self.base_url + path, {"Content-Type": "application/json"}
         headers |= self._bearer.headers if self._bearer else {}
         if session is not None:
-            headers["X-Session-Id"] = session
+            # vllm-router reads the first, sglang-router the second.
+            headers |= {"X-Session-Id": session, "X-SMG-Routing-Key": session}
         try:
             async with self._session.post(url, data=body, headers=headers) as response:
                 if response.status != 200:

@@ -79,6 +79,7 @@ def around(counts: Mapping[str, Counts]) -> Around:
     if decode := counts.get("decode"):
         prefill = counts.get("prefill") or Counts()
         return Around(
+            halves=True,
             transferred_tokens=decode.prompt_transferred,
             drafts=decode.drafts,
             drafted_tokens=decode.drafted_tokens,
@@ -97,7 +98,13 @@ def around(counts: Mapping[str, Counts]) -> Around:
         drafted_tokens=only.drafted_tokens,
         accepted_tokens=only.accepted_tokens,
         server_s=_server_s(only),
+        **(_times(only) if only.requests == 1 else {}),
     )
+
+
+def _times(counts: Counts) -> dict[str, float | None]:
+    """For a reply that does not tell its own times."""
+    return {"queue_s": counts.queue_s, "prefill_s": counts.prefill_s, "decode_s": counts.decode_s}
 
 
 def _server_s(counts: Counts) -> float | None:

@@ -36,8 +36,11 @@ class Place:
 class Around:
     """What the engine's own counters say about the one step between two scrapes; null where they do not.
 
-    The fields are those of StepRecord, and fill in what the reply itself does not tell.
+    The fields are those of StepRecord, and fill in what the reply itself does not tell. `halves`: prefill and decode
+    served it, of which a reply knows decode's times alone.
     """
+
+    halves: bool = False
 
     transferred_tokens: int | None = None
     drafts: int | None = None
@@ -110,7 +113,7 @@ def _stream(reply: Reply | None, t0: float) -> dict[str, Any]:
 def _engine_said(usage: Usage, around: Around) -> dict[str, Any]:
     """Counters of the step where they know better (split arms), else the reply's own numbers, else the counters."""
     drafted = usage if usage.drafts is not None else around
-    timed = around if around.prefill_s is not None else usage
+    timed = around if around.prefill_s is not None and (around.halves or usage.prefill_s is None) else usage
     return {
         "prompt_tokens": usage.prompt_tokens,
         "cached_tokens": usage.cached_tokens,

@@ -18,6 +18,7 @@ from labkit.core.errors import BadInput
 from labkit.core.progress import OnProgress, silent
 from labkit.engines.bearer import Bearer
 from labkit.engines.client import EngineClient
+from labkit.engines.dialect import Dialect, dialect_of
 from labkit.engines.watched import Watch
 from labkit.store.masking import without_secrets
 
@@ -56,7 +57,12 @@ class Served:
 
     def client(self, clock: Clock, watch: Watch | None = None) -> EngineClient:
         """Who sends to it. `watch`: as EngineClient's."""
-        return EngineClient(self.base_url, self.model, clock, watch=watch, bearer=self.bearer)
+        return EngineClient(self.base_url, self.model, clock, watch=watch, bearer=self.bearer, dialect=self.dialect)
+
+    @property
+    def dialect(self) -> Dialect:
+        """Whose engine it is, where its API differs."""
+        return dialect_of(self.plan, self.attached)
 
     def facts(self) -> dict[str, Any]:
         """What the run folder keeps of it: no secret."""

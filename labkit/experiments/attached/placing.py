@@ -78,8 +78,8 @@ def _assumed(said: Arm | None, engine: AttachedEngine) -> list[str]:
         found.append(f"that it is {'' if said and said.pd_split else 'not '}split is not told: {by}")
     if engine.prefix_caching is None:
         found.append("that its prefix caching is on is not told: the cached tokens of the arm with it tell")
-    if engine.salt is None:
-        found.append("whether it takes a cache salt was not tried (--no-probe): the cached tokens of base tell")
+    if not engine.probed:
+        found.append("what its replies tell, and whether it takes a cache salt, was not tried: --no-probe")
     if engine.salt == "accepted":
         found.append("it took a cache salt, and nothing tells whether it reads it: the cached tokens of base tell")
     return found

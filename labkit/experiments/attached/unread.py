@@ -32,11 +32,6 @@ def unread(engine: AttachedEngine, arm: Arm, block_size: int | None) -> list[Unr
     return found
 
 
-def in_words(found: list[Unread]) -> str:
-    """`transfer_s, transferred_tokens: no --metrics decode=URL was given; server_s: ...`; empty when nothing is."""
-    return "; ".join(f"{', '.join(each.columns)}: {each.why}" for each in found)
-
-
 def _usage(engine: AttachedEngine) -> Iterator[Unread]:
     if engine.cached_tokens is False:
         flag = {"vllm": "--enable-prompt-tokens-details", "sglang": "--enable-cache-report"}.get(engine.maker or "")
@@ -54,7 +49,7 @@ def _tokens(engine: AttachedEngine, block_size: int | None) -> Iterator[Unread]:
 def _whole(engine: AttachedEngine) -> Iterator[Unread]:
     """An engine that is not split: one page, or its replies' own numbers."""
     role = _only(engine)
-    if not engine.request_metrics and not engine.counted(role, *_TIMES):
+    if engine.request_metrics is False and not engine.counted(role, *_TIMES):
         yield Unread(
             _TIMES, _why(engine, role, "and its replies bring no metrics (vLLM: --enable-per-request-metrics)")
         )
@@ -71,7 +66,7 @@ def _split(engine: AttachedEngine) -> Iterator[Unread]:
         yield Unread(("transfer_s",), "its connector counts no transfers" if decode else _NOT_GIVEN.format("decode"))
     if "prefill" not in engine.metrics:
         yield Unread(("server_s",), _NOT_GIVEN.format("prefill"))
-    if not {"prefill", "decode"} <= set(engine.metrics) and not engine.request_metrics:
+    if not {"prefill", "decode"} <= set(engine.metrics) and engine.request_metrics is False:
         yield Unread(_TIMES, f"{_NOT_GIVEN.format('prefill')}, and its replies bring no metrics")
 
 
@@ -86,7 +81,7 @@ def halved(engine: AttachedEngine, arm: Arm) -> str:
 
 def _drafts(engine: AttachedEngine) -> Iterator[Unread]:
     role = "decode" if engine.split else _only(engine)
-    if not engine.request_drafts and not engine.counted(role, *_DRAFTS):
+    if engine.request_drafts is False and not engine.counted(role, *_DRAFTS):
         yield Unread(_DRAFTS, _why(engine, role))
 
 

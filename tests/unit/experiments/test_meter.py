@@ -49,6 +49,16 @@ def test_one_process_says_nothing_about_transfer_nor_what_the_reply_says_better(
     assert around({"engine": counts}) == Around(drafts=4, drafted_tokens=16)
 
 
+def test_one_process_that_counted_one_request_tells_its_times_for_a_reply_that_does_not():
+    step = around({"engine": Counts(requests=1, queue_s=0.1, prefill_s=0.7, decode_s=2.0)})
+    assert (step.queue_s, step.prefill_s, step.decode_s, step.halves) == (0.1, 0.7, 2.0, False)
+
+
+def test_what_others_requests_added_is_nobodys():
+    two = Counts(requests=2, queue_s=0.1, prefill_s=0.7, decode_s=2.0, drafts=4)
+    assert around({"engine": two}) == around({"prefill": two, "decode": two}) == Around()
+
+
 def test_with_replicas_nobody_knows_which_one_served_the_step():
     assert around({"engine-0": Counts(drafts=1), "engine-1": Counts(drafts=2)}) == Around()
 
@@ -62,7 +72,8 @@ async def test_a_lap_holds_one_step_and_the_total_all_of_them():
                 await client.chat(ASK)
                 laps.append(await meter.lap())
     # 9 tokens: one from prefill, then four rounds of 1 + 1 accepted out of 2 drafted
-    assert [replace(lap, server_s=None) for lap in laps] == [Around(drafts=4, drafted_tokens=8, accepted_tokens=4)] * 2
+    bare = [replace(lap, server_s=None, queue_s=None, prefill_s=None, decode_s=None) for lap in laps]
+    assert bare == [Around(drafts=4, drafted_tokens=8, accepted_tokens=4)] * 2
     assert all(lap.server_s < 0.01 for lap in laps)
     engine_total = meter.total()["processes"]["engine"]
     assert engine_total["growth"]["requests"] == 2
