@@ -8,6 +8,7 @@ from factorials import asked, measured, of, saved
 from spread_fakes import Fakes, InProcess, NotedClock
 
 from labkit.core.errors import BadInput
+from labkit.experiments.report import write_report
 from labkit.experiments.resume import refuse
 from labkit.experiments.spread.conduct import run_with
 from labkit.store.runs import Run, RunStore
@@ -92,6 +93,13 @@ def cut_short(run: Run) -> Path:
     path = run.folder / "run.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "state": "partial"}))
     return run.folder
+
+
+async def test_a_spread_run_is_reported_as_any_other(tmp_path: Path):
+    """The fingerprint's parts, the blocks' engines and the samples' sources are read by pages that know of no node."""
+    run = await spread(tmp_path, drift_check=True, repeats=2)
+    page = write_report(run).read_text()
+    assert "node-1 measured repeat 1; node-2 measured repeat 2" in page
 
 
 async def test_the_repeat_of_a_lost_node_is_made_whole_on_another(tmp_path: Path):
