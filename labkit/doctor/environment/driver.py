@@ -7,7 +7,7 @@ from labkit.doctor.node.records import Driver
 from labkit.doctor.records import Check, Status
 
 _CONTAINER = {
-    "amd": "docker run --device /dev/kfd --device /dev/dri --group-add video --ipc=host --ulimit memlock=-1 ...",
+    "amd": "docker run --device /dev/kfd --device /dev/dri --group-add video --group-add render --ipc=host --ulimit memlock=-1 ...",
     "nvidia": "docker run --gpus all --ipc=host --ulimit memlock=-1 ...",
 }
 

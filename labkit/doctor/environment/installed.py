@@ -56,8 +56,19 @@ def _package(package: Package, facts: Facts) -> Check:
         if package.wanted.startswith("==")
         else "The lab calls it.",
         todo="" if status == "ok" else "Install the pinned versions.",
-        command="" if status == "ok" else "make setup",
+        command="" if status == "ok" else _install(package, facts),
         stops=_stopped(package, facts) if status == "fail" else (),
+    )
+
+
+def _install(package: Package, facts: Facts) -> str:
+    """`make setup` makes the environment of the CPU engine; on a GPU node the lab stands beside the image's engine."""
+    if facts.profile.machine.vendor == "cpu":
+        return "make setup"
+    return (
+        "pip install /opt/rocm/share/amd_smi"
+        if package.name == "amdsmi"
+        else f"pip install '{package.name}{package.wanted}'"
     )
 
 
