@@ -18,11 +18,11 @@ def plan_text(plan: Plan) -> str:
 def command_text(process: ProcessSpec) -> str:
     """The process as a shell command, its environment in front: a line per variable, then per option."""
     variables = [f"{name}={shlex.quote(masked(name, value))}" for name, value in process.env.items()]
-    return " \\\n  ".join([*variables, *_options(masked_words(process.argv))])
+    return " \\\n  ".join([*variables, *options_of(masked_words(process.argv))])
 
 
-def _options(argv: Sequence[str]) -> list[str]:
-    """The command, then each option with its values."""
+def options_of(argv: Sequence[str]) -> list[str]:
+    """The command as a shell reads it, then each option with its values: an entry each, to be joined by line ends."""
     lines = [shlex.quote(argv[0])]
     for argument in argv[1:]:
         quoted = shlex.quote(argument)

@@ -1,0 +1,63 @@
+"""What `labkit plan` lists: profiles, variants, drafters, and the difference of two arms."""
+
+from __future__ import annotations
+
+import json
+
+import typer
+from rich.console import Console
+from rich.table import Column, Table
+
+from labkit.engines.plan import Plan
+from labkit.engines.plan_diff import diff
+from labkit.engines.profiles import Profile, list_profiles, load_profile
+from labkit.engines.profiles.schema import Machine
+
+
+def print_profiles() -> None:
+    """The shipped profiles and the machine that each is for; a name is never cut."""
+    table = Table(Column("profile", no_wrap=True), "machine", Column("what it is", overflow="fold"))
+    for name in list_profiles():
+        profile = load_profile(name)
+        table.add_row(name, _machine(profile.machine), profile.title)
+    Console().print(table)
+
+
+def _machine(machine: Machine) -> str:
+    return f"{machine.vendor}: {machine.gpus} x {machine.gpu}" if machine.gpus else machine.vendor
+
+
+def print_variants(profile: Profile) -> None:
+    """The profile's named variants, under the names that `--profile` takes."""
+    if not profile.variants:
+        return typer.echo(f"{profile.name} declares no variants; NAME+flag=value sets a flag in every arm")
+    table = Table("profile", "what it asks")
+    for name, variant in profile.variants.items():
+        table.add_row(f"{profile.name}+{name}", variant.about)
+    return Console().print(table)
+
+
+def print_methods(profile: Profile) -> None:
+    """The profile's drafters and their settings."""
+    table = Table("method", "what it does", "settings")
+    speculation = profile.layers.speculation
+    for name, method in speculation.methods.items():
+        default = " (default)" if name == speculation.default else ""
+        table.add_row(f"{name}{default}", method.about, json.dumps(method.config))
+    Console().print(table)
+
+
+def print_diff(left: Plan, right: Plan, as_json: bool) -> None:
+    """The settings in which two plans differ, as text or as JSON."""
+    differences = diff(left, right)
+    if as_json:
+        return typer.echo(json.dumps([difference._asdict() for difference in differences], indent=1))
+    if not differences:
+        return typer.echo(f"{left.arm} and {right.arm} are the same engine")
+    typer.echo(f"{left.profile}: what differs between {left.arm} and {right.arm}")
+    width = max(len(left.arm), len(right.arm))
+    for difference in differences:
+        typer.echo(f"\n{difference.role}  {difference.setting}")
+        for arm, value in ((left.arm, difference.left), (right.arm, difference.right)):
+            typer.echo(f"  {arm:<{width}}  {'-' if value is None else value}")
+    return None

@@ -1,0 +1,39 @@
+"""The files of a deployment, and writing them without losing what somebody changed by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from labkit.core.errors import LabError
+
+
+@dataclass(frozen=True)
+class DeployFile:
+    """A file's name, without a folder, and its whole text."""
+
+    name: str
+    text: str
+
+
+def write_files(folder: Path, files: Sequence[DeployFile], *, force: bool) -> tuple[Path, ...]:
+    """Write `files` into `folder`, which is made where it is missing. Returns their paths.
+
+    Raises LabError when one of them is there already and `force` is not set: then none is written.
+    """
+    paths = tuple(folder / file.name for file in files)
+    there = [str(path) for path in paths if path.exists()]
+    if there and not force:
+        raise LabError(f"{', '.join(there)}: there already, and nothing was written", "Replace it with --force.")
+    _make(folder)
+    for path, file in zip(paths, files, strict=True):
+        path.write_text(file.text, encoding="utf-8")
+    return paths
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError, PermissionError) as error:
+        raise LabError(f"{folder}: not a folder that can be written to", "Give --out another folder.") from error
