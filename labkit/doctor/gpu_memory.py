@@ -43,7 +43,7 @@ def _judged(facts: Facts, groups: Sequence[Sequence[int]]) -> tuple[Status, str]
         return "unknown", "nobody can tell how large the weights are"
     width = min(map(len, groups))
     need, kv = size.size / width, _kv_bytes(facts)
-    words = f"weights {_gib(size.size)} ({size.how}) / {width} GPUs = {_gib(need)} on each"
+    words = f"weights {_gib(size.size)} ({size.how}) / {width} GPU{'s' * (width != 1)} = {_gib(need)} on each"
     words += f" + {_gib(kv)} of KV cache" if kv else ""
     if vram is None:
         return "unknown", f"{words}; how much memory a GPU has is not known here"

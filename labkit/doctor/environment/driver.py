@@ -7,8 +7,8 @@ from labkit.doctor.node.records import Driver
 from labkit.doctor.records import Check, Status
 
 _CONTAINER = {
-    "amd": "docker run --device /dev/kfd --device /dev/dri --group-add video --group-add render --ipc=host --ulimit memlock=-1 ...",
-    "nvidia": "docker run --gpus all --ipc=host --ulimit memlock=-1 ...",
+    "amd": "docker run --device /dev/kfd --device /dev/dri --group-add video --group-add render --ipc host ...",
+    "nvidia": "docker run --gpus all --ipc host ...",
 }
 
 
@@ -41,10 +41,14 @@ def _amd(here: Driver, wanted: int) -> tuple[bool, str, str]:
     if not here.computing:
         return False, f"{module} and /dev/kfd, but no GPU is offered for computing", "sudo dmesg | grep -i amdgpu"
     gfx = ", ".join(sorted(set(here.computing)))
-    found = f"{module}; {len(here.computing)} devices for computing ({gfx})"
+    found = f"{module}; {_devices(len(here.computing))} for computing ({gfx})"
     if len(here.computing) < wanted:
-        return False, f"{found} are open to this process; {wanted} wanted", _CONTAINER["amd"]
+        return False, f"{found} open to this process, {wanted} wanted", _CONTAINER["amd"]
     return True, found, ""
+
+
+def _devices(count: int) -> str:
+    return f"{count} device{'s' * (count != 1)}"
 
 
 def _nvidia(here: Driver) -> tuple[bool, str, str]:

@@ -64,8 +64,8 @@ def build(facts: Facts) -> list[Check]:
             area="GPU node",
             status="ok" if fine else "fail",
             found=_found(facts, found),
-            why=f"Only the {_WORDS[_WANTED[vendor]]} build has kernels for these GPUs. A plain pip installation "
-            "brings the CUDA build to any machine, without a word.",
+            why=f"Only the {_WORDS[_WANTED[vendor]]} build has kernels for these GPUs."
+            + (" A plain pip installation brings the CUDA build, without a word." if vendor == "amd" else ""),
             todo="" if fine else f"Take the image of the profile, or the engine's {_WORDS[_WANTED[vendor]]} wheel.",
             command="" if fine else f"docker pull {facts.profile.machine.image}",
         )

@@ -64,7 +64,7 @@ FAULTS = [
     (AMD, "GPU driver", "fail", driver(amdgpu=None, kfd=False), "amdgpu is not loaded", "sudo modprobe amdgpu"),
     (AMD, "GPU driver", "fail", driver(kfd=False), "amdgpu 6.14.14, but there is no /dev/kfd", "--device /dev/kfd"),
     (AMD, "GPU driver", "fail", driver(computing=()), "no GPU is offered for computing", "dmesg"),
-    (AMD, "GPU driver", "fail", driver(computing=("gfx942",)), "1 devices for computing (gfx942) are open", "/dev/dri"),
+    (AMD, "GPU driver", "fail", driver(computing=("gfx942",)), "1 device for computing (gfx942)", "/dev/dri"),
     (AMD, "GPU driver", "ok", driver(amdgpu=""), "the kernel's own amdgpu; 8 devices for computing (gfx942)", ""),
     (
         AMD,
