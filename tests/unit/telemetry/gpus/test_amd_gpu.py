@@ -21,6 +21,17 @@ stub = amdsmi_wrapper._libraries["libamd_smi.so"].stub_size_of_metrics()
 print([stub, ctypes.sizeof(amdsmi_wrapper.amdsmi_gpu_metrics_t)])
 """
 
+COST = """
+import statistics, time
+from labkit.telemetry.amd import amd_source
+gpu, took = amd_source().gpus[0], []
+for _ in range(100):
+    before = time.thread_time()
+    gpu.look()
+    took.append(time.thread_time() - before)
+print(statistics.median(took))
+"""
+
 
 @pytest.fixture(scope="module")
 def rocm(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -179,3 +190,10 @@ def test_no_library_and_one_of_another_version(tmp_path: Path) -> None:
     told = amd(old, "mi300")
     assert told["unread"].startswith("its library libamd_smi.so is of another version than the package amdsmi: ")
     assert "undefined symbol: amdsmi_get_gpu_enumeration_info" in told["unread"]
+
+
+@pytest.mark.alone
+def test_looks_at_eight_gpus_hold_the_interpreter_for_less_than_five_milliseconds(rocm: Path) -> None:
+    """They run in threads, but turning a table into Python takes the lock, and in that time no chunk is stamped."""
+    median_s = json.loads(in_a_process(COST, **amd_environment(rocm, "mi300")))
+    assert 8 * median_s < 0.005
