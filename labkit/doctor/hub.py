@@ -7,6 +7,7 @@ the lab need not have and which an engine brings itself.
 from __future__ import annotations
 
 import json
+import re
 import threading
 import urllib.error
 import urllib.request
@@ -24,8 +25,8 @@ _TRUE = ("1", "ON", "YES", "TRUE")
 class HubModel:
     """`snapshot`: the model's folder in the cache, None when it is not (wholly) there. `cache`: the folder of all.
 
-    `reachable`: None when nobody asked; `problem`: why the hub did not answer; `offline`: the variable that forbids it.
-    `free`: bytes on the cache's disk.
+    `endpoint`: the hub's address as it may be shown. `reachable`: None when nobody asked; `problem`: why it did not
+    answer; `offline`: the variable that forbids to ask. `free`: bytes on the cache's disk.
     """
 
     model: str
@@ -66,6 +67,11 @@ def _whole(folder: Path) -> bool:
 def endpoint(environ: Mapping[str, str]) -> str:
     """The hub that this environment uses."""
     return (environ.get("HF_ENDPOINT") or _DEFAULT).rstrip("/")
+
+
+def shown(url: str) -> str:
+    """The address without a name and password that it may hold."""
+    return re.sub(r"//[^/@]*@", "//", url)
 
 
 def offline(environ: Mapping[str, str]) -> str:

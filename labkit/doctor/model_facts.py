@@ -41,15 +41,17 @@ def _of_hub(profile: Profile, name: str, seen: Look, environ: Mapping[str, str],
         model=name,
         cache=str(cache),
         snapshot=str(folder) if folder else None,
-        endpoint=hub.endpoint(environ),
+        endpoint=hub.shown(hub.endpoint(environ)),
         offline=hub.offline(environ),
         free=machine.disk_free(cache),
     )
     ask = not found.offline and (chosen or bool(seen.node.of(profile.machine.vendor)))
     size = model_size(name, folder, profile.engine.flags)
-    return Weights(name=name, problem=problem, hub=_asked(found, seen) if ask else found, size=size)
+    return Weights(
+        name=name, problem=problem, hub=_asked(found, hub.endpoint(environ), seen) if ask else found, size=size
+    )
 
 
-def _asked(found: HubModel, seen: Look) -> HubModel:
-    problem = seen.hub(found.endpoint)
+def _asked(found: HubModel, endpoint: str, seen: Look) -> HubModel:
+    problem = seen.hub(endpoint)
     return HubModel(**{**vars(found), "reachable": not problem, "problem": problem})

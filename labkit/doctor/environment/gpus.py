@@ -20,6 +20,7 @@ KINDS = {
     "0x74bd": "MI300X HF",
 }
 """AMD's device ids as vLLM 0.32 knows them (platforms/rocm.py); 0x74b5 and 0x74b9 are virtual functions."""
+_INSTINCT = ("gfx94", "gfx95")
 _WORDS = {"amd": "AMD", "nvidia": "NVIDIA"}
 
 
@@ -45,15 +46,20 @@ def _judged(facts: Facts, ours: tuple[GpuDevice, ...]) -> tuple[Status, str, str
     machine, here = facts.profile.machine, counted(facts.node.gpus) or "no GPU on the PCI bus"
     if not machine.gpus:
         return "ok", here, ""
+    if sum(_is(gpu, str(machine.gpu)) for gpu in ours) >= machine.gpus:
+        return "ok", here, ""
     wanted = f"{machine.gpus} x {machine.gpu} wanted"
-    if len(ours) < machine.gpus:
-        few = f"no {_WORDS[machine.vendor]} GPU (0 of {machine.gpus})" if not ours else here
-        return "fail", f"{few}; {wanted}", "Run on a machine that has them, or choose a profile that fits this one."
-    other = [gpu for gpu in ours if kind(gpu) and not _is(gpu, str(machine.gpu))]
-    if other:
+    if len(ours) >= machine.gpus and _of_the_kind(facts):
         todo = "Write a profile for this machine: memory, tensor parallel degree and backends may want other values."
         return "warn", f"{here}; {wanted}", todo
-    return "ok", here, ""
+    few = here if ours else f"no {_WORDS[machine.vendor]} GPU (0 of {machine.gpus})"
+    return "fail", f"{few}; {wanted}", "Run on a machine that has them, or choose a profile that fits this one."
+
+
+def _of_the_kind(facts: Facts) -> bool:
+    """Whether other GPUs of that vendor may do: of AMD's an Instinct of the MI300 generation or after, no Radeon."""
+    gfx = facts.node.driver.computing
+    return facts.profile.machine.vendor == "nvidia" or any(name.startswith(_INSTINCT) for name in gfx)
 
 
 def kind(gpu: GpuDevice) -> str | None:

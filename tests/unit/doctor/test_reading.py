@@ -215,6 +215,11 @@ def test_the_hub_is_asked_once_and_only_where_its_answer_matters(here: Path, mon
     assert facts_of(small, seen).weights.hub.reachable is True
     assert facts_of(large, seen).weights.hub.reachable is True
     assert asked == ["http://127.0.0.1:9"]
+    monkeypatch.setenv("HF_ENDPOINT", f"http://me:{SECRET}@127.0.0.1:9")
+    told = facts_of(small, seen)
+    assert SECRET in asked.pop()
+    assert SECRET not in repr(told)
+    assert told.weights.hub.endpoint == "http://127.0.0.1:9"
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     assert facts_of(large, seen).weights.hub.offline == "HF_HUB_OFFLINE"
     assert len(asked) == 1
