@@ -6,6 +6,7 @@
  *   cpx      mi300 in CPX: two handles for each GPU
  *   partial  mi300 whose memory in use is not supported
  *   falls    mi300 whose second GPU does not answer at two looks, the third and fourth or from STUB_FALLS_AT on
+ *   tableless mi300 whose table is not told any more from the third look on, while its memory is
  *   na       a table in which nothing is told
  *   mismatch a table of a version that the library does not know; power alone is told
  *   denied   every call is refused for want of permission
@@ -89,7 +90,7 @@ static uint64_t looks[5];
 uint32_t stub_size_of_metrics(void) { return sizeof(struct metrics); }
 
 static int is(const char *gpu) { return strcmp(getenv("STUB_GPU"), gpu) == 0; }
-static int like_mi300(void) { return is("mi300") || is("cpx") || is("partial") || is("falls"); }
+static int like_mi300(void) { return is("mi300") || is("cpx") || is("partial") || is("falls") || is("tableless"); }
 static uint64_t number_of(handle gpu) { return is("cpx") ? ((uintptr_t)gpu + 1) / 2 : (uintptr_t)gpu; }
 static uint64_t look_of(handle gpu) { return looks[(uintptr_t)gpu]; }
 
@@ -214,7 +215,7 @@ static void table_mi200(struct metrics *table, uint64_t g) {
 uint32_t amdsmi_get_gpu_metrics_info(handle gpu, struct metrics *table) {
     uint64_t n = ++looks[(uintptr_t)gpu], g = number_of(gpu);
     if (refused(gpu)) return refused(gpu);
-    if (is("mismatch")) return NOT_SUPPORTED;
+    if (is("mismatch") || (is("tableless") && n > 2)) return NOT_SUPPORTED;
     memset(table, 0xff, sizeof *table);
     if (is("na")) return OK;
     common(table, g, n);

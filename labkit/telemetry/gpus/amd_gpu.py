@@ -85,7 +85,7 @@ class AmdGpu:
         lost, self._tabled = self._tabled and not table, self._tabled or bool(table)
         if self._unread is None:
             self._first(table, nothing=not of_table)
-        if lost or not (of_table or self._known[gpus.VRAM_USED]):
+        if lost or (not of_table and self._known[gpus.VRAM_USED] is None):
             self._known = {}
             raise Unreadable(f"{self.name}: {NOTHING_TOLD if table else words(next(iter(self._errors.values())))}")
 

@@ -7,14 +7,19 @@ from typing import Any
 import pytest
 from telemetry_stubs import amd_environment, in_a_process, nvml_folder, rocm_folder
 
+from labkit.core.arms import arm_named
+from labkit.engines.plan import make_plan
+from labkit.engines.profiles import load_profile
 from labkit.experiments.gpus_seen import gpus_event
 from labkit.store.runs import Run, RunStore
 from labkit.telemetry.devices import Unreadable
 from labkit.telemetry.gpus.gpu import GpuFacts
 from labkit.telemetry.gpus.source import GpuSource
+from labkit.telemetry.gpus.visible import visible
 
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc: apt-get install gcc")
 
+ROLES = ("prefill", "decode")
 FIRST, SECOND = "0000:05:00.0", "0000:0a:00.0"
 RUN = """
 import asyncio, functools
@@ -161,3 +166,15 @@ async def test_a_slow_reading_is_said_with_its_seconds() -> None:
     source = GpuSource("nvml", [Silent("0", {})])
     await source.read()
     assert set(gpus_event([source], {}, interval_s=0.0)["slow"]) == {"nvml"}
+
+
+def test_the_gpus_of_prefill_and_of_decode_are_those_of_the_plan() -> None:
+    """Of a machine whose bus and HIP count alike; the router uses none."""
+    plan = make_plan(load_profile("mi300x-8-qwen3-235b"), arm_named("pd"))
+    eight = [GpuFacts(name=f"gpu{n}", indices=(n,)) for n in range(8)]
+    used = {role: visible("amdsmi", eight, [each.env for each in plan.layout if each.role == role]) for role in ROLES}
+    assert used == {"prefill": {f"gpu{n}" for n in range(4)}, "decode": {f"gpu{n}" for n in range(4, 8)}}
+    processes = [process.to_dict() for process in plan.layout]
+    source = GpuSource("amdsmi", [Silent(str(n), {}) for n in range(9)])
+    found = gpus_event([source], {"engines": {plan.key: {"processes": processes}}}, 1.0)["found"]
+    assert [gpu["visible"] for gpu in found] == [True] * 8 + [False]

@@ -63,3 +63,11 @@ async def test_no_secret_of_an_engine_is_in_what_a_run_writes_and_the_engine_sti
     attached = StaticProvider({"base": "http://me:hunter2@127.0.0.1:1"}, "m")
     assert attached.fingerprint([arm_named("base")])["engines"] == {"base": f"http://{MASK}@127.0.0.1:1"}
     assert (await attached.serve(arm_named("base"))).base_url == "http://me:hunter2@127.0.0.1:1"
+
+
+@pytest.mark.parametrize("gpus", [[], [{"market_name": "AMD Instinct MI300X", "memory_partition": "NPS1", "count": 8}]])
+def test_gpus_of_the_machine_are_in_it_where_there_are_any(
+    profile: Profile, gpus: list[dict[str, object]], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("labkit.experiments.fingerprint.gpus_alike", lambda: gpus)
+    assert fingerprint(profile, []).get("gpus", []) == gpus

@@ -162,6 +162,14 @@ def test_one_that_falls_off_does_not_take_the_other_with_it(rocm: Path) -> None:
     assert [j and pytest.approx(j) for j in joules] == series(told, f"{SECOND}/energy")
 
 
+def test_a_table_that_is_told_no_more_is_a_fault_and_not_a_quiet_null(rocm: Path) -> None:
+    """What is told without it (memory, power of another call) would stand in for it unseen."""
+    told = amd(rocm, "tableless", reads=2)
+    assert series(told, f"{FIRST}/vram_used") == [1_000_000_002, None]
+    assert series(told, f"{FIRST}/power") == [100, None]
+    assert told["failed"] == {}
+
+
 @pytest.mark.parametrize(
     ("gpu", "said"),
     [
