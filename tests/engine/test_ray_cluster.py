@@ -15,7 +15,6 @@ import spread_fakes
 from factorials import asked, measured, of, saved
 from spread_fakes import Fakes, NotedClock, Shifted, until
 
-from labkit.core.errors import BadInput
 from labkit.core.progress import Progress
 from labkit.experiments.spread.cluster import Node, connected
 from labkit.experiments.spread.conduct import run_spread
@@ -122,11 +121,6 @@ async def test_a_run_that_is_stopped_keeps_what_it_has_and_leaves_nothing_on_a_n
     await until(lambda: not any(map(psutil.pid_exists, workers)))
 
 
-def test_a_cluster_that_cannot_be_had_is_said_with_the_next_step():
-    with pytest.raises(BadInput, match="auto, or HOST:PORT"), connected("http://somewhere"):
-        pass
-
-
 async def test_the_repeat_of_a_killed_node_is_made_whole_on_the_other(cluster: TwoNodes, tmp_path: Path):
     """Last: the cluster has one node from here on. Steps are slow: a worker outlives its raylet."""
     killed: list[float] = []
@@ -136,7 +130,7 @@ async def test_the_repeat_of_a_killed_node_is_made_whole_on_the_other(cluster: T
             killed.append(progress.done or 0)
             cluster.kill()
 
-    run = await spread(cluster, tmp_path, Fakes(slow={"two": 3.0}), kill_once)
+    run = await spread(cluster, tmp_path, Fakes(slow={"two": 2.0}), kill_once)
     assert killed
     assert run.info.state == "done", run.info.note
     assert "two was lost (" in run.info.note

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import platform
+import socket
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from labkit.core.errors import BadInput, LabError
 from labkit.experiments.spread.ray_import import ray_module
 
 _PROBE_S = 60.0
+_KNOCK_S = 5.0
 
 
 @dataclass(frozen=True)
@@ -52,9 +54,11 @@ def _checked(address: str) -> str:
 
 def _connect(ray: Any, address: str) -> None:
     try:
+        if address != "auto":
+            _knock(address)
         ray.init(address=address, log_to_driver=False, configure_logging=False, logging_level="ERROR")
         _quiet()
-    except ConnectionError as error:
+    except OSError as error:
         raise LabError(
             f"No Ray cluster answers at {address}: {_first_line(error)}",
             "On the head node: ray start --head --port=6379. On each other: ray start --address=HEAD:6379.",
@@ -64,6 +68,12 @@ def _connect(ray: Any, address: str) -> None:
             f"Ray refuses this process at {address}: {_first_line(error)}",
             "Use the same Python and Ray here and on every node: pip install 'labkit[ray]'.",
         ) from error
+
+
+def _knock(address: str) -> None:
+    """Raises OSError where nothing listens: Ray itself would go on trying for over a minute."""
+    host, _, port = address.rpartition(":")
+    socket.create_connection((host.strip("[]"), int(port)), timeout=_KNOCK_S).close()
 
 
 def _quiet() -> None:

@@ -3,6 +3,7 @@
 import builtins
 import importlib.util
 import platform
+import socket
 import subprocess
 import sys
 
@@ -10,10 +11,17 @@ import pytest
 
 import labkit
 from labkit.core.errors import BadInput, LabError
-from labkit.experiments.spread import ray_import
+from labkit.experiments.spread import cluster, ray_import
 from labkit.experiments.spread.cluster import check_alike, connected, nodes_of
 
 HERE = {"python": platform.python_version(), "labkit": labkit.__version__}
+
+
+@pytest.fixture
+def free_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return taken.getsockname()[1]
 
 
 def told(name: str, node_id: str, *, cpus: float = 4, alive: bool = True, head: bool = False, gpus: float = 0) -> dict:
@@ -57,6 +65,35 @@ def test_a_node_that_cannot_measure_is_named_with_the_next_step(has: dict, said:
 def test_an_address_that_is_none_is_refused_before_ray_is_asked(address: str):
     with pytest.raises(BadInput, match="auto, or HOST:PORT"), connected(address):
         pass
+
+
+def test_a_cluster_that_does_not_answer_is_said_at_once_with_the_next_step(free_port: int):
+    with pytest.raises(LabError, match=f"No Ray cluster answers at 127.0.0.1:{free_port}") as error:
+        cluster._connect(None, f"127.0.0.1:{free_port}")  # Ray is not asked: it would try for over a minute
+    assert "ray start --head" in error.value.hint
+
+
+class Refusing:
+    """A Ray that ends `init` as planted."""
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    def init(self, **_: object) -> None:
+        raise self._error
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (ConnectionError("Could not find any running Ray instance."), "No Ray cluster answers at auto: Could not find"),
+        (RuntimeError("Version mismatch: The cluster was started with:\n Ray: 1"), "Ray refuses this process at auto"),
+    ],
+)
+def test_what_ray_says_is_kept_in_one_line_with_the_next_step(error: Exception, said: str):
+    with pytest.raises(LabError, match=said) as raised:
+        cluster._connect(Refusing(error), "auto")
+    assert "ray" in raised.value.hint
 
 
 def test_without_ray_the_next_step_is_said(monkeypatch: pytest.MonkeyPatch):
