@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from labkit.core.chat import Chunk, Message, Reply
+from labkit.engines.dialect import Dialect
 from labkit.engines.usage import usage_of
 
 REASONING_KEYS = ("reasoning", "reasoning_content")
@@ -18,7 +19,10 @@ REASONING_KEYS = ("reasoning", "reasoning_content")
 class Assembler:
     """Collects the events of one streamed response (choice 0)."""
 
-    def __init__(self) -> None:
+    def __init__(self, dialect: Dialect = "vllm") -> None:
+        self._dialect = dialect
+        self._opened: float | None = None
+        self._sglext: dict[str, Any] = {}
         self.finish_reason: str | None = None
         self.chunks: list[Chunk] = []
         self.parse_s = 0.0
@@ -34,14 +38,25 @@ class Assembler:
         """Take in one event that arrived at `t`. The chunk that it makes, or None when it carries no generated text."""
         self._usage = event.get("usage") or self._usage
         self._metrics = event.get("metrics") or self._metrics
+        self._sglext |= event.get("sglext") or {}
         choice = next((c for c in event.get("choices") or () if c.get("index", 0) == 0), None)
         if choice is None:
             return None
         self.finish_reason = choice.get("finish_reason") or self.finish_reason
-        chunk = self._chunk(choice.get("delta") or {}, choice.get("token_ids"), t)
+        delta = choice.get("delta") or {}
+        chunk = self._chunk(delta, choice.get("token_ids"), t)
         if chunk:
+            self._held_before(chunk)
             self.chunks.append(chunk)
+        elif self._dialect == "sglang" and delta.get("role") and not self.chunks:
+            self._opened = t
         return chunk
+
+    def _held_before(self, chunk: Chunk) -> None:
+        """When a tool call's first token was there, whose text the parser kept back: SGLang tells no ids meanwhile."""
+        if self._opened is not None and chunk.kind == "tool" and self._opened < chunk.t:
+            self.chunks.append(Chunk(t=self._opened, kind="held", chars=0))
+        self._opened = None
 
     def _chunk(self, delta: Mapping[str, Any], token_ids: Sequence[int] | None, t: float) -> Chunk | None:
         """A chunk counts where a token or a character of any kind does; its kind is the most visible one in it."""
@@ -89,7 +104,7 @@ class Assembler:
         return Reply(
             message=self.message(),
             finish_reason=self.finish_reason,
-            usage=usage_of(self._usage, self._metrics),
+            usage=usage_of(self._usage, self._metrics, self._sglext),
             chunks=tuple(self.chunks),
             t_send=t_send,
             t_first_token=self.chunks[0].t if self.chunks else None,
@@ -97,5 +112,12 @@ class Assembler:
             t_last=self.chunks[-1].t if self.chunks else None,
             t_end=t_end,
             parse_s=self.parse_s,
-            token_ids=tuple(self._ids) if self._ids and self._all_ids else None,
+            token_ids=self._token_ids(),
         )
+
+    def _token_ids(self) -> tuple[int, ...] | None:
+        """Of all events; or all at once, as SGLang tells them at the end (a list per choice)."""
+        at_once = self._sglext.get("output_ids")
+        if at_once:
+            return tuple(at_once[0])
+        return tuple(self._ids) if self._ids and self._all_ids else None

@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from labkit.core.chat import ChatRequest
+from labkit.engines.dialect import ASKS, Dialect
 
 _TOKENIZE_EXTRA = ("chat_template", "chat_template_kwargs")
 _OPTIONAL = ("tools", "tool_choice", "seed", "cache_salt")
 
 
-def chat_body(request: ChatRequest, model: str) -> dict[str, Any]:
+def chat_body(request: ChatRequest, model: str, dialect: Dialect = "vllm") -> dict[str, Any]:
     """The body of POST /v1/chat/completions: streamed, with usage. `request.extra` wins over the other fields.
 
     Token ids are asked for because vLLM's tool parser sends no event until a tool's name is complete, some ten tokens
-    late; with them every decode step has its event. Engines that do not know the field ignore it.
+    late; with them every decode step has its event. SGLang refuses them in a stream, and is asked otherwise.
     """
     body: dict[str, Any] = {
         "model": model,
@@ -25,8 +26,7 @@ def chat_body(request: ChatRequest, model: str) -> dict[str, Any]:
     body |= {name: value for name in _OPTIONAL if (value := getattr(request, name)) is not None}
     if request.ignore_eos:
         body["ignore_eos"] = True
-    body["return_token_ids"] = True
-    return body | request.extra | {"stream": True, "stream_options": {"include_usage": True}}
+    return body | dict(ASKS[dialect]) | request.extra | {"stream": True, "stream_options": {"include_usage": True}}
 
 
 def tokenize_body(request: ChatRequest, model: str) -> dict[str, Any]:

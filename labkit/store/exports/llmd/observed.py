@@ -12,11 +12,11 @@ from labkit.store.exports.llmd.performance import statistics
 from labkit.store.exports.requests import Request
 
 _GAUGES = {
-    "kv_cache_usage": ("vllm:kv_cache_usage_perc", "percent", 100.0),
-    "running_requests": ("vllm:num_requests_running", "count", 1.0),
-    "waiting_requests": ("vllm:num_requests_waiting", "count", 1.0),
+    "kv_cache_usage": (("vllm:kv_cache_usage_perc", "sglang:token_usage"), "percent", 100.0),
+    "running_requests": (("vllm:num_requests_running", "sglang:num_running_reqs"), "count", 1.0),
+    "waiting_requests": (("vllm:num_requests_waiting", "sglang:num_queue_reqs"), "count", 1.0),
 }
-"""The report's name: the engine's series, the unit and the factor to it. vLLM's `_perc` is a share of 1."""
+"""The report's name: the engines' series, the unit and the factor to it. vLLM's `_perc` is a share of 1."""
 
 
 def observability(
@@ -40,7 +40,7 @@ def observability(
 
 def _gauges(rows: pd.DataFrame) -> dict[str, Any]:
     found = {
-        name: statistics((rows.loc[rows["name"] == series, "value"] * factor).tolist(), unit)
+        name: statistics((rows.loc[rows["name"].isin(series), "value"] * factor).tolist(), unit)
         for name, (series, unit, factor) in _GAUGES.items()
     }
     return known(found)
