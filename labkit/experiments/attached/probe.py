@@ -29,7 +29,9 @@ async def probe(
     name = looked.model(model)
     urls = endpoint.metrics or ({"engine": f"{looked.url}/metrics"} if looked.own_metrics else {})
     pages = await _pages(urls, named=bool(endpoint.metrics))
-    async with EngineClient(looked.url, name, timeout_s=_PATIENCE_S, bearer=bearer) as client:
+    async with EngineClient(
+        looked.url, name, timeout_s=_PATIENCE_S, bearer=bearer, dialect=looked.maker or "vllm"
+    ) as client:
         told = await ask(client) if request else None
         tokenizer = await tokenizes(client)
     return AttachedEngine(
