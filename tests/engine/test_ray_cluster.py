@@ -23,7 +23,7 @@ from labkit.store.runs import Run, RunStore
 
 pytestmark = pytest.mark.engine
 AHEAD = {"one": 4321.5, "two": -987.25}
-SMALL = {"num_cpus": 2, "object_store_memory": 80 * 2**20}
+SMALL = {"num_cpus": 2, "object_store_memory": 80 * 2**20, "node_ip_address": "127.0.0.1"}
 
 
 class TwoNodes:

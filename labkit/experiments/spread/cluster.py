@@ -61,7 +61,8 @@ def _connect(ray: Any, address: str) -> None:
     except OSError as error:
         raise LabError(
             f"No Ray cluster answers at {address}: {_first_line(error)}",
-            "On the head node: ray start --head --port=6379. On each other: ray start --address=HEAD:6379.",
+            "On the head node: ray start --head --port=6379. On each other: ray start --address=HEAD:6379. "
+            "A cluster that asks for a token wants this first: export RAY_AUTH_MODE=token",
         ) from error
     except (RuntimeError, ValueError) as error:
         raise LabError(
