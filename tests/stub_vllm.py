@@ -47,7 +47,24 @@ FILES = {
                     cache_config=SimpleNamespace(cache_dtype="auto", layers=config["layers"]),
                     scheduler_config=SimpleNamespace(max_num_seqs=self.max_num_seqs),
                     kv_transfer_config=self.kv_transfer_config,
+                    parallel_config=SimpleNamespace(tensor_parallel_size=2),
                 )
+        class AsyncEngineArgs(EngineArgs):
+            @classmethod
+            def from_cli_args(cls, args):
+                import os
+                from vllm.config import KVTransferConfig
+                if "VLLM_STUB_REFUSES" in os.environ:
+                    raise ValueError("told to by the plan's environment")
+                draft = json.loads(args.speculative_config or "{}").get("model")
+                if draft and not pathlib.Path(draft).is_dir():
+                    raise OSError(f"{draft} is not a folder")
+                transfer = args.kv_transfer_config and KVTransferConfig(**json.loads(args.kv_transfer_config))
+                return cls(args.model, args.max_num_seqs or 8, transfer)
+    """,
+    "vllm/platforms.py": """
+        from types import SimpleNamespace
+        current_platform = SimpleNamespace(device_type="stub")
     """,
     "vllm/utils/__init__.py": "",
     "vllm/utils/argparse_utils.py": "from argparse import ArgumentParser as FlexibleArgumentParser",
@@ -55,10 +72,18 @@ FILES = {
     "vllm/entrypoints/launchers/__init__.py": "",
     "vllm/entrypoints/launchers/cli_args.py": """
         def make_arg_parser(parser):
-            parser.add_argument("model_tag")
+            parser.add_argument("model_tag", nargs="?")
+            parser.add_argument("--model")
             parser.add_argument("--max-num-seqs", type=int)
             parser.add_argument("--config")
+            parser.add_argument("--speculative-config")
+            parser.add_argument("--kv-transfer-config")
+            parser.add_argument("--tool-parser")
+            parser.add_argument("--tools", action="store_true")
             return parser
+        def validate_parsed_serve_args(args):
+            if args.tools and not args.tool_parser:
+                raise TypeError("--tools needs --tool-parser")
     """,
     "vllm/distributed/kv_transfer/kv_connector/v1/moriio/moriio_common.py": """
         import logging, random

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from labkit.core.clock import SystemClock
 from labkit.core.errors import BadInput
+from labkit.core.progress import OnProgress, Progress, silent
 from labkit.engines.accepts.records import KINDS, KNOWN, Answer, Answers, Question
 from labkit.engines.environment import engine_environment
 from labkit.engines.logs import tail
@@ -39,9 +40,10 @@ class _Told(NamedTuple):
     vllm: str | None
     answers: dict[str, Answer]
     why: str
+    platform: str | None = None
 
 
-_kept: dict[str, tuple[str | None, dict[str, Answer]]] = {}
+_kept: dict[str, _Told] = {}
 """By interpreter: the version there, and the answers by what was asked."""
 
 
@@ -51,6 +53,7 @@ def ask(
     *,
     python: str | None,
     limit_s: float = LIMIT_S,
+    on_progress: OnProgress = silent,
 ) -> Answers:
     """What the engine of this interpreter says to each question, in their order.
 
@@ -62,18 +65,21 @@ def ask(
     _check(questions, limit_s)
     began, models = time.monotonic(), models or {}
     keys = {question.id: _key(question, models) for question in questions}
-    vllm, known = _kept.get(python or "", (None, {}))
+    kept = _kept.get(python or "", _Told(None, {}, ""))
+    known = kept.answers
     missing = [question for question in questions if keys[question.id] not in known]
-    told = _interview(python, missing, models, limit_s) if python and missing else _Told(vllm, {}, "")
+    talk = _Interview(missing, models, limit_s, on_progress)
+    told = talk.put(python) if python and missing else kept._replace(answers={})
     if python:
         fresh = {keys[name]: answer for name, answer in told.answers.items() if answer.status in KNOWN}
-        _kept[python] = (told.vllm, {**known, **fresh} if told.vllm else {})
+        _kept[python] = told._replace(answers={**known, **fresh} if told.vllm else {}, why="")
     answers = (
         told.answers.get(question.id) or known.get(keys[question.id]) or _without(question, told, python)
         for question in questions
     )
     return Answers(
         vllm=told.vllm,
+        platform=told.platform,
         python=python,
         asked_on=f"{SystemClock().wall():%Y-%m-%d}",
         seconds=time.monotonic() - began,
@@ -103,31 +109,48 @@ def _without(question: Question, told: _Told, python: str | None) -> Answer:
     return Answer(id=question.id, status="no answer", said=told.why)
 
 
-def _interview(
-    python: str, questions: Sequence[Question], models: Mapping[str, Mapping[str, Any]], limit_s: float
-) -> _Told:
-    with tempfile.TemporaryDirectory(prefix="labkit-asks-") as folder:
-        asked, told, log = (Path(folder) / name for name in ("asked.json", "told.jsonl", "log.txt"))
-        asked.write_text(json.dumps({"models": models, "questions": [q.to_dict() for q in questions]}))
-        env = engine_environment(os.environ, _ENV)
-        state = spawn([python, str(_INSIDE), str(asked), str(told)], env, log, role="asked")
-        try:
-            why = _wait(state, limit_s)
-            code = exit_code(state)
-        finally:
-            end_group(state)
-        lines = told.read_text(encoding="utf-8").splitlines() if told.is_file() else []
-        return _read(lines, why or _ended(code, log))
+class _Interview(NamedTuple):
+    """One process, and what it is asked."""
+
+    questions: Sequence[Question]
+    models: Mapping[str, Mapping[str, Any]]
+    limit_s: float
+    on_progress: OnProgress
+
+    def put(self, python: str) -> _Told:
+        with tempfile.TemporaryDirectory(prefix="labkit-asks-") as folder:
+            asked, told, log = (Path(folder) / name for name in ("asked.json", "told.jsonl", "log.txt"))
+            asked.write_text(json.dumps({"models": self.models, "questions": [q.to_dict() for q in self.questions]}))
+            env = engine_environment(os.environ, _ENV)
+            state = spawn([python, str(_INSIDE), str(asked), str(told)], env, log, role="asked")
+            try:
+                why = self._wait(state, told)
+                code = exit_code(state)
+            finally:
+                end_group(state)
+            return _read(_lines(told), why or _ended(code, log))
+
+    def _wait(self, state: ProcessState, told: Path) -> str:
+        """Until the process has ended; why it was not waited for any longer, or empty."""
+        deadline, seen = time.monotonic() + self.limit_s, -1
+        while is_alive(state):
+            if time.monotonic() > deadline:
+                return f"no answer within {self.limit_s:g} s"
+            if (lines := len(_lines(told))) != seen:
+                seen = lines
+                self.on_progress(self._progress(lines))
+            time.sleep(_POLL_S)
+        return ""
+
+    def _progress(self, lines: int) -> Progress:
+        """The first line is about the engine, and comes once it is imported."""
+        message = "its answers" if lines else "its import takes about ten seconds"
+        total = len(self.questions)
+        return Progress(stage="asking vLLM", message=message, done=max(lines - 1, 0), total=total)
 
 
-def _wait(state: ProcessState, limit_s: float) -> str:
-    """Until the process has ended; why it was not waited for any longer, or empty."""
-    deadline = time.monotonic() + limit_s
-    while is_alive(state):
-        if time.monotonic() > deadline:
-            return f"no answer within {limit_s:g} s"
-        time.sleep(_POLL_S)
-    return ""
+def _lines(told: Path) -> list[str]:
+    return told.read_text(encoding="utf-8").splitlines() if told.is_file() else []
 
 
 def _ended(code: int | None, log: Path) -> str:
@@ -146,4 +169,4 @@ def _read(lines: Sequence[str], why: str) -> _Told:
             break
     head = found[0] if found else {}
     answers = {each["id"]: Answer.from_dict(each) for each in found[1:]}
-    return _Told(head.get("vllm"), answers, head.get("broken") or why)
+    return _Told(head.get("vllm"), answers, head.get("broken") or why, head.get("platform"))

@@ -44,9 +44,17 @@ def engine() -> dict[str, Any]:
     if importlib.util.find_spec("vllm") is None:
         return {"vllm": None}
     try:
-        return {"vllm": str(importlib.import_module("vllm").__version__)}
+        return {"vllm": str(importlib.import_module("vllm").__version__), "platform": platform()}
     except Exception as error:  # noqa: BLE001 - whatever an import raises is the answer
         return {"vllm": None, "broken": f"vLLM is installed and cannot be imported: {words(error)}"}
+
+
+def platform() -> str | None:
+    """What vLLM takes this machine for: only that platform's own checks run."""
+    try:
+        return str(importlib.import_module("vllm.platforms").current_platform.device_type)
+    except Exception:  # noqa: BLE001 - a build that cannot say it is asked all the same
+        return None
 
 
 def words(error: BaseException) -> str:
@@ -62,11 +70,11 @@ class Room:
 
     def __init__(self, models: Mapping[str, Any], folder: Path) -> None:
         self.folder = folder
+        self.reached: list[str] = []
         self._steady: dict[str, dict[str, Any]] = {}
         self.folders = {name: str(folder / name.replace("/", "--")) for name in models}
         for name, config in models.items():
-            Path(self.folders[name]).mkdir()
-            (Path(self.folders[name]) / "config.json").write_text(json.dumps(config), encoding="utf-8")
+            write_model(Path(self.folders[name]), dict(config))
 
     def local(self, value: Any) -> Any:
         """Any value with its models as folders."""
@@ -97,6 +105,11 @@ class Room:
             return words(error)
         return ""
 
+    def must_be_whole(self) -> None:
+        """Raises CannotBeAsked where no refusal means anything."""
+        if self.whole:
+            raise CannotBeAsked(f"even an engine without any option fails its own check here: {self.whole}")
+
     @functools.cached_property
     def serve(self) -> Any:
         """The command line of `vllm serve`, as vllm.entrypoints.cli.serve makes it, without importing its server."""
@@ -125,6 +138,22 @@ class Room:
         return self._steady[asked]
 
 
+def write_model(folder: Path, config: dict[str, Any]) -> None:
+    """A config.json; and a tokenizer that knows the words that the engine's checks look up in it, where any are given.
+
+    Without one the engine gets a tokenizer without any word, and refuses a reasoning parser for that.
+    """
+    folder.mkdir()
+    words = config.pop("_added_tokens", None)
+    files: dict[str, Any] = {"config.json": config}
+    if words:
+        model = {"type": "WordLevel", "unk_token": "<unk>", "vocab": {"<unk>": 0, **words}}
+        files["tokenizer.json"] = {"version": "1.0", "added_tokens": [], "model": model}
+        files["tokenizer_config.json"] = {"tokenizer_class": "PreTrainedTokenizerFast", "unk_token": "<unk>"}
+    for name, content in files.items():
+        (folder / name).write_text(json.dumps(content), encoding="utf-8")
+
+
 def engine_args(arguments: Mapping[str, Any]) -> Any:
     """As `LLM(...)` makes them of its keywords."""
     transfer = arguments.get("kv_transfer_config")
@@ -137,13 +166,17 @@ def engine_args(arguments: Mapping[str, Any]) -> Any:
 def configured(room: Room, arguments: Mapping[str, Any]) -> Any:
     """The whole VllmConfig. Raises CannotBeAsked where even a plain engine's check fails."""
     made = engine_args(room.local(dict(arguments)))
-    if room.whole:
-        raise CannotBeAsked(f"even an engine without any option fails its own check here: {room.whole}")
+    room.must_be_whole()
     return made.create_engine_config()
 
 
 def answered(question: Mapping[str, Any], room: Room) -> dict[str, Any]:
     """`status` and what belongs to it; every way of refusing is an answer."""
+    room.reached = []
+    return {**judged(question, room), "reached": room.reached}
+
+
+def judged(question: Mapping[str, Any], room: Room) -> dict[str, Any]:
     heard = io.StringIO()
     try:
         with contextlib.redirect_stderr(heard):
@@ -177,12 +210,30 @@ def ask_flags(
     return {"read": {name: room.told(getattr(parsed, name)) for name in read}}
 
 
+def ask_serve(room: Room, argv: Sequence[str], env: Mapping[str, str]) -> dict[str, Any]:
+    serve_script().ask_serve(room, argv, env)
+    return {}
+
+
+@functools.cache
+def serve_script() -> Any:
+    """A whole engine of a plan is asked in the script beside this one, loaded by its path as this one was."""
+    path = Path(__file__).with_name("inside_serve.py")
+    spec = importlib.util.spec_from_file_location("labkit_inside_serve", path)
+    if spec is None or spec.loader is None:
+        raise CannotBeAsked(f"{path.name} is missing")
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    return script
+
+
 def ask_router(room: Room, argv: Sequence[str], read: Sequence[str] = ()) -> dict[str, Any]:
     try:
         launch = importlib.import_module("vllm_router.launch_router")
     except ImportError as error:
         raise CannotBeAsked(f"vllm-router is not installed here ({words(error)})") from error
     parsed = launch.parse_router_args(list(argv))
+    room.reached.append("router's parser")
     return {"read": {name: room.told(getattr(parsed, name)) for name in read}}
 
 
@@ -225,6 +276,7 @@ ASKS: dict[str, Callable[..., dict[str, Any]]] = {
     "python": ask_python,
     "arguments": ask_arguments,
     "flags": ask_flags,
+    "serve": ask_serve,
     "router": ask_router,
     "keys": ask_keys,
 }

@@ -9,8 +9,8 @@ from typing import Any, Literal, Self
 from labkit.core.names import pick
 from labkit.core.records import Record
 
-Kind = Literal["python", "arguments", "flags", "router", "keys"]
-KINDS: tuple[Kind, ...] = ("python", "arguments", "flags", "router", "keys")
+Kind = Literal["python", "arguments", "flags", "serve", "router", "keys"]
+KINDS: tuple[Kind, ...] = ("python", "arguments", "flags", "serve", "router", "keys")
 Status = Literal["accepted", "refused", "ignored", "not installed", "no answer"]
 KNOWN: tuple[Status, ...] = ("accepted", "refused", "ignored")
 """The statuses that say something about the line; the others say that nobody could be asked."""
@@ -25,6 +25,7 @@ class Question(Record):
     | python    | `code`, `read`: expressions                   | the interpreter: the lines are run                  |
     | arguments | `arguments`, `read`: dotted names             | EngineArgs, then every config class that it reaches |
     | flags     | `argv`, `read`: names; `files`: name to text  | the parser of `vllm serve`, and its --config reader |
+    | serve     | `argv`: after `vllm serve`; `env`: by name    | its parser, the server's checks, every config class |
     | router    | `argv`, `read`: names                         | vllm-router's own parser                            |
     | keys      | `arguments`, `keys`                           | the connector: its settings with and without `keys` |
 
@@ -43,6 +44,7 @@ class Answer(Record):
 
     `read`: what the engine made of the line: values by name; of `keys`, each setting that changed, before and after.
     `compared`: settings that were compared, of `keys`. `warned`: warnings that name one of the keys.
+    `reached`: which of the engine's checks let it through, in their order, of `serve` and `router`.
     """
 
     id: str
@@ -51,21 +53,27 @@ class Answer(Record):
     read: dict[str, Any] = field(default_factory=dict)
     compared: int = 0
     warned: tuple[str, ...] = ()
+    reached: tuple[str, ...] = ()
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
-        return super().from_dict({**data, "warned": tuple(data.get("warned", ()))})
+        lists = {name: tuple(data.get(name, ())) for name in ("warned", "reached")}
+        return super().from_dict({**data, **lists})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Answers(Record):
-    """All answers of one engine. `vllm`: its version, None: not installed. `asked_on`: YYYY-MM-DD."""
+    """All answers of one engine. `vllm`: its version, None: not installed. `asked_on`: YYYY-MM-DD.
+
+    `platform`: what vLLM takes this machine for (`cpu`, `rocm`, `cuda`); None where it was not asked.
+    """
 
     vllm: str | None
     python: str | None
     asked_on: str
     seconds: float
     answers: tuple[Answer, ...]
+    platform: str | None = None
 
     def of(self, question: str) -> Answer:
         """The answer to the question with this id. Raises UnknownName."""
