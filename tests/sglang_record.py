@@ -1,7 +1,7 @@
 """Write the metrics pages that SGLang's own collectors make of known traffic: tests/sglang_pages/*.txt.
 
     .venv/bin/python tests/sglang_record.py            # installs the pinned wheel, and writes the pages again
-    python-with-sglang tests/sglang_record.py inside FOLDER CONFIG
+    python-with-sglang tests/sglang_record.py inside FOLDER MODEL
 
 Inside, a tokenizer's and a scheduler's collector are made as the server makes them, and their page is put together
 from the files of several processes, as the server does it. Nothing of SGLang is replaced.
@@ -9,11 +9,13 @@ from the files of several processes, as the server does it. Nothing of SGLang is
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
 import sys
 import tempfile
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -30,26 +32,39 @@ def main() -> None:
 
 
 def record(program: str, pages: Path) -> None:
-    """A process for each side: the collectors are global. Two pages each: before and after the traffic."""
+    """Two pages for each side: before and after the traffic."""
     from labkit.engines.accepts.configs import model_configs
 
     pages.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as model:
-        config = dict(model_configs()["Qwen/Qwen3-8B"])
-        import json
-
-        (Path(model) / "config.json").write_text(json.dumps(config), encoding="utf-8")
-        for side in SIDES:
-            env = {**os.environ, "HF_HUB_OFFLINE": "1", "PROMETHEUS_MULTIPROC_DIR": tempfile.mkdtemp(dir=model)}
-            command = [program, __file__, "inside", str(pages), model, side]
-            done = subprocess.run(command, env=env, capture_output=True, text=True)
-            assert done.returncode == 0, done.stderr[-3000:]
+        config = json.dumps(dict(model_configs()["Qwen/Qwen3-8B"]))
+        (Path(model) / "config.json").write_text(config, encoding="utf-8")
+        env = {**os.environ, "HF_HUB_OFFLINE": "1", "PROMETHEUS_MULTIPROC_DIR": model}
+        done = subprocess.run([program, __file__, "inside", str(pages), model], env=env, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr[-3000:]
 
 
-def inside(pages: Path, model: str, side: str) -> None:
+def inside(pages: Path, model: str) -> None:
+    """A process for each side, forked after the imports: the collectors are global."""
     from sglang.srt import server_args
+    from sglang.srt.arg_groups import pipeline
     from sglang.srt.observability import metrics_collector as sglang
 
+    assert pipeline
+    for side in SIDES:
+        child = os.fork()
+        if child == 0:
+            os.environ["PROMETHEUS_MULTIPROC_DIR"] = tempfile.mkdtemp(dir=model)
+            try:
+                one_side(pages, model, side, server_args, sglang)
+            except BaseException:  # noqa: BLE001 - a child that goes on would be a second recorder
+                traceback.print_exc()
+                os._exit(1)
+            os._exit(0)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def one_side(pages: Path, model: str, side: str, server_args: Any, sglang: Any) -> None:
     mode = [] if side == "colocated" else ["--disaggregation-mode", side, "--disaggregation-transfer-backend", "mori"]
     argv = ["--model-path", model, "--served-model-name", "qwen3", "--device", "cuda", "--enable-metrics"]
     drafts = ["--speculative-algorithm", "NGRAM", "--attention-backend", "triton", "--max-running-requests", "64"]
@@ -108,13 +123,15 @@ def _traffic(tokenizer: Any, scheduler: Any, labels: dict[str, str], side: str, 
 
 
 def write(path: Path) -> None:
-    """As the server's /metrics puts it together; the number of the process, which differs each time, as 1."""
+    """As the server's /metrics puts it together. What differs each time is made equal: the number of the process, and
+    the order in which the files of several processes are found."""
     from prometheus_client import CollectorRegistry, generate_latest, multiprocess
 
     registry = CollectorRegistry()
     multiprocess.MultiProcessCollector(registry)
-    page = generate_latest(registry).decode()
-    path.write_text(re.sub(r'pid="\d+"', 'pid="1"', page), encoding="utf-8")
+    page = re.sub(r'pid="\d+"', 'pid="1"', generate_latest(registry).decode())
+    families = sorted(re.split(r"^(?=# HELP )", page, flags=re.MULTILINE))
+    path.write_text("".join(families), encoding="utf-8")
 
 
 if __name__ == "__main__":
