@@ -66,7 +66,7 @@ def _told(profile: str, *, ask: bool, refresh: bool) -> PlansTold | None:
 
 def _asked(profile: str) -> PlansTold | None:
     from labkit.cli.matrix_view import asking
-    from labkit.experiments.matrix.known import ask_engine
+    from labkit.experiments.matrix import ask_engine
 
     with asking() as on_progress:
         return ask_engine(profile, on_progress)

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from labkit.core.progress import OnProgress, Progress
-from labkit.experiments.matrix.known import Known, KnownCell, KnownTable
+from labkit.experiments.matrix.records import Known, KnownCell, KnownTable
 from labkit.experiments.matrix.words import columns, counted, how_far, note, notes, rows, short, title
 
 _STYLES = {"measured here": "green", "measured elsewhere": "cyan", "refused": "red", "not tried": "yellow"}

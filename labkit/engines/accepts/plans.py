@@ -15,15 +15,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from labkit.core.progress import OnProgress, silent
+from labkit.core.clock import SystemClock
+from labkit.core.progress import OnProgress, Progress, silent
 from labkit.core.records import Record
 from labkit.engines.accepts.asking import LIMIT_S, ask
-from labkit.engines.accepts.configs import model_configs
+from labkit.engines.accepts.configs import ADDED_TOKENS, model_configs
 from labkit.engines.accepts.interpreter import engine_python
 from labkit.engines.accepts.plan_words import models_in, question_of
 from labkit.engines.accepts.records import Answer
 from labkit.engines.plan import Plan
 from labkit.engines.profiles import Profile
+from labkit.engines.sglang import accepts as sglang
 
 VLLM, SGLANG = "vLLM", "SGLang"
 _NAMES = {"python": VLLM, "vllm": VLLM, "sglang": SGLANG}
@@ -121,4 +123,21 @@ def _ask_vllm(profile: Profile, plans: Sequence[Plan], on_progress: OnProgress) 
     return ask_plans(plans, python=engine_python(profile), on_progress=on_progress)
 
 
-_ASKERS: dict[str, Asker] = {"python": _ask_vllm, "vllm": _ask_vllm}
+def _ask_sglang(profile: Profile, plans: Sequence[Plan], on_progress: OnProgress) -> PlansTold:
+    on_progress(Progress(stage="asking SGLang", total=len(plans)))
+    configs = {
+        name: {key: value for key, value in config.items() if key != ADDED_TOKENS}
+        for name, config in model_configs().items()
+    }
+    told = sglang.ask(plans, configs, python=sglang.sglang_python())
+    return PlansTold(
+        engine=SGLANG,
+        version=told.version,
+        platform=told.platform,
+        asked_on=f"{SystemClock().wall():%Y-%m-%d}",
+        verdicts={key: Verdict.from_dict(each.to_dict()) for key, each in told.verdicts.items()},
+    )
+
+
+_ASKERS: dict[str, Asker] = {"python": _ask_vllm, "vllm": _ask_vllm, "sglang": _ask_sglang}
+"""By what a profile's `command` says."""

@@ -5,14 +5,16 @@ known.tables[0].cells[0].words      # measured here, accepted by vLLM's parser, 
 """
 
 from labkit.experiments.matrix.kept import keep_told, read_told
-from labkit.experiments.matrix.known import Known, KnownCell, KnownTable, matrix
+from labkit.experiments.matrix.known import ask_engine, matrix
 from labkit.experiments.matrix.markdown import as_markdown, write_between_markers
+from labkit.experiments.matrix.records import Known, KnownCell, KnownTable
 
 __all__ = [
     "Known",
     "KnownCell",
     "KnownTable",
     "as_markdown",
+    "ask_engine",
     "keep_told",
     "matrix",
     "read_told",

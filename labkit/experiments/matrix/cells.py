@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from labkit.core.arms import ARMS, Arm
+from labkit.core.errors import BadInput, UnknownName
 from labkit.engines.accepts.configs import model_configs
 from labkit.engines.plan import Plan, make_plan
 from labkit.engines.profiles import Profile, load_profile
@@ -19,16 +20,25 @@ _PYTHON = "python"
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """`method`: the drafter; None in an arm without speculation."""
+    """`method`: the drafter; None in an arm without speculation.
+
+    `plan`: None where the profile's engine has a rule against it, which `refused` tells.
+    """
 
     arm: Arm
     method: str | None
-    plan: Plan
+    plan: Plan | None
+    refused: str = ""
+
+    @property
+    def key(self) -> str:
+        """Key of the plan; empty without one."""
+        return self.plan.key if self.plan else ""
 
     @property
     def connector(self) -> str | None:
         """What carries the KV, as the engine's option names it; None in an arm without the split."""
-        return _connector(self.plan) if self.arm.pd_split else None
+        return _connector(self.plan) if self.plan and self.arm.pd_split else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,12 +50,17 @@ class CellTable:
     about: str
     cells: tuple[Cell, ...]
 
+    @property
+    def plans(self) -> dict[str, Plan]:
+        """By key, those that there are."""
+        return {cell.key: cell.plan for cell in self.cells if cell.plan}
+
 
 def cell_tables(name: str) -> tuple[CellTable, ...]:
     """The profile's own table first; of a variant, only the arms whose plans it changes. Raises UnknownName."""
     profile = load_profile(name)
     own = CellTable(profile=profile, variant=None, about=profile.title, cells=tuple(_cells(profile)))
-    known = {cell.plan.key for cell in own.cells}
+    known = set(own.plans)
     return (own, *(_of_variant(name, variant, each.about, known) for variant, each in profile.variants.items()))
 
 
@@ -58,7 +73,7 @@ def portable_plan(profile: Profile, arm: Arm, method: str | None, *, salted: boo
 
 def _of_variant(name: str, variant: str, about: str, known: set[str]) -> CellTable:
     profile = load_profile(f"{name}+{variant}")
-    changed = tuple(cell for cell in _cells(profile) if cell.plan.key not in known)
+    changed = tuple(cell for cell in _cells(profile) if cell.key not in known)
     return CellTable(profile=profile, variant=variant, about=about, cells=changed)
 
 
@@ -66,7 +81,16 @@ def _cells(profile: Profile) -> Iterator[Cell]:
     methods = tuple(profile.layers.speculation.methods)
     for arm in ARMS:
         for method in methods if arm.speculation else (None,):
-            yield Cell(arm=arm, method=method, plan=portable_plan(profile, arm, method))
+            yield _cell(profile, arm, method)
+
+
+def _cell(profile: Profile, arm: Arm, method: str | None) -> Cell:
+    try:
+        return Cell(arm=arm, method=method, plan=portable_plan(profile, arm, method))
+    except UnknownName:
+        raise
+    except BadInput as error:  # labkit.engines.sglang.rules: what the engine would refuse when it starts
+        return Cell(arm=arm, method=method, plan=None, refused=error.message)
 
 
 def _connector(plan: Plan) -> str | None:

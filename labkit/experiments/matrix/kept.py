@@ -37,8 +37,8 @@ def keep_told(told: PlansTold, tables: tuple[CellTable, ...], folder: Path | Non
     if told.version is None:
         raise BadInput("answers", None, f"those of an installed {told.engine}", "Install the engine: make setup")
     path = told_file(tables[0].profile.name, folder)
-    cells = {cell.plan.key: f"{table.profile.name}: {cell.plan.arm}" for table in tables for cell in table.cells}
-    verdicts = {key: {"cell": name, **told.verdicts[key].to_dict()} for key, name in cells.items()}
+    names = {cell.key: f"{table.profile.name}: {cell.arm}" for table in tables for cell in table.cells if cell.plan}
+    verdicts = {key: {"cell": name, **told.verdicts[key].to_dict()} for key, name in names.items()}
     path.parent.mkdir(parents=True, exist_ok=True)
     whole = {**told.to_dict(), "verdicts": verdicts}
     path.write_text(json.dumps(whole, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

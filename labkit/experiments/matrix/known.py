@@ -4,79 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from labkit.core.progress import OnProgress, silent
-from labkit.core.records import Record
 from labkit.engines.accepts.plans import PlansTold, Verdict, asker_of, engine_name
 from labkit.engines.profiles import Profile, load_profile
 from labkit.experiments.matrix.cells import Cell, CellTable, cell_tables
 from labkit.experiments.matrix.kept import read_told
-from labkit.experiments.matrix.measured import Evidence, engine_version, evidence
+from labkit.experiments.matrix.machines import engine_version
+from labkit.experiments.matrix.measured import Evidence, evidence
+from labkit.experiments.matrix.records import Known, KnownCell, KnownTable
 from labkit.store.fingerprint import host_fingerprint
 from labkit.store.runs import RunStore
 
-Status = Literal["measured here", "measured elsewhere", "accepted", "refused", "not tried"]
-STATUSES: tuple[Status, ...] = ("measured here", "measured elsewhere", "accepted", "refused", "not tried")
 STALE = "the profile has changed since the engine was asked"
-
-
-@dataclass(frozen=True, kw_only=True)
-class KnownCell(Record):
-    """One cell. `words`: what it says, whole. `said`: a refusal in the engine's words, or why nothing was tried.
-
-    `plan`: key of the plan. `run`, `machine`, `steps`: of the run that measured or was refused; else empty and 0.
-    `reached`: the engine's checks that let every process through.
-    """
-
-    arm: str
-    layers: tuple[str, ...]
-    method: str | None
-    connector: str | None
-    plan: str
-    status: Status
-    words: str
-    said: str = ""
-    run: str = ""
-    machine: str = ""
-    steps: int = 0
-    reached: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class KnownTable(Record):
-    """The cells of a profile or of its variant. `profile`: what a run is asked for; `transfer`: what carries the KV."""
-
-    profile: str
-    variant: str | None
-    about: str
-    transfer: str
-    cells: tuple[KnownCell, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Known(Record):
-    """The whole matrix. `version`, `platform`, `asked_on`: of the engine that was asked; None where none was."""
-
-    profile: str
-    title: str
-    vendor: str
-    engine: str
-    version: str | None
-    platform: str | None
-    asked_on: str | None
-    tables: tuple[KnownTable, ...]
-
-    @property
-    def cells(self) -> tuple[KnownCell, ...]:
-        return tuple(cell for table in self.tables for cell in table.cells)
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """How many cells say what, in the order of STATUSES, nothing left out."""
-        found = Counter(cell.status for cell in self.cells)
-        return {status: found[status] for status in STATUSES}
 
 
 def matrix(name: str, *, told: PlansTold | None = None, store: RunStore | None = None) -> Known:
@@ -107,7 +48,7 @@ def ask_engine(name: str, on_progress: OnProgress = silent) -> PlansTold | None:
     """Put every plan of the matrix to the engine that is installed here; None where nobody can ask it."""
     tables = cell_tables(name)
     asker = asker_of(load_profile(name))
-    plans = {cell.plan.key: cell.plan for table in tables for cell in table.cells}
+    plans = {key: plan for table in tables for key, plan in table.plans.items()}
     return asker(tables[0].profile, list(plans.values()), on_progress) if asker else None
 
 
@@ -149,8 +90,8 @@ def _cell(cell: Cell, profile: Profile, told: PlansTold | None, runs: Iterable[E
         layers=cell.arm.layers,
         method=cell.method,
         connector=cell.connector,
-        plan=cell.plan.key,
-        **(found or _of_verdict(told.verdicts.get(cell.plan.key) if told else None, engine, told)),
+        plan=cell.key,
+        **(found or _of_rule(cell) or _of_verdict(told.verdicts.get(cell.key) if told else None, engine, told)),
     )
 
 
@@ -164,6 +105,12 @@ def _of_run(run: Evidence | None) -> Mapping[str, Any] | None:
         return {"status": "measured here", "words": "measured here", **about}
     whose = "a run that comes with the project" if run.shipped else "a run in this store"
     return {"status": "measured elsewhere", "words": f"measured on {run.machine} ({whose})", **about}
+
+
+def _of_rule(cell: Cell) -> Mapping[str, Any] | None:
+    """Where labkit makes no plan: a rule of the engine, told by labkit and not by the engine."""
+    said = f"labkit makes no plan of it, by a rule of the engine: {cell.refused}"
+    return {"status": "refused", "words": f"refused: {said}", "said": said} if cell.refused else None
 
 
 def _of_verdict(verdict: Verdict | None, engine: str, told: PlansTold | None) -> Mapping[str, Any]:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from labkit.core.errors import BadInput, LabError
-from labkit.experiments.matrix.known import Known, KnownCell, KnownTable
+from labkit.experiments.matrix.records import Known, KnownCell, KnownTable
 from labkit.experiments.matrix.words import columns, counted, how_far, note, notes, rows, short, title
 
 _MARKED = re.compile(r"(<!-- matrix:begin (?P<profile>\S+) -->\n).*?(<!-- matrix:end -->)", re.DOTALL)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from labkit.experiments.matrix.known import Known, KnownCell, KnownTable
+from labkit.experiments.matrix.records import Known, KnownCell, KnownTable
 
 NO_DRAFTER = "no drafter"
 _OF_VENDOR = {"amd": "rocm", "nvidia": "cuda", "cpu": "cpu"}
