@@ -102,7 +102,7 @@ def around(counts: Mapping[str, Counts]) -> Around:
     )
 
 
-def _times(counts: Counts) -> dict[str, float | None]:
+def _times(counts: Counts) -> dict[str, Any]:
     """For a reply that does not tell its own times."""
     return {"queue_s": counts.queue_s, "prefill_s": counts.prefill_s, "decode_s": counts.decode_s}
 
