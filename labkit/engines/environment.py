@@ -18,6 +18,8 @@ STEERING = (
     "UCX_",
     "NIXL_",
     "MORI_",
+    "SGLANG_",
+    "MC_",  # Mooncake
     "TORCH_",
     "TORCHINDUCTOR_",
     "ARCTIC_",

@@ -41,6 +41,15 @@ def broken() -> Plan:
     return make_plan(profile.model_copy(update={"engine": engine}), arm_named("base"))
 
 
+def unpinned(arm: str) -> Plan:
+    """Without two of the pins, to see what a layer would change."""
+    profile = load_profile(NAME)
+    dropped = ("max-running-requests", "cuda-graph-bs-decode")
+    flags = {name: value for name, value in profile.engine.flags.items() if name not in dropped}
+    engine = profile.engine.model_copy(update={"flags": flags})
+    return make_plan(profile.model_copy(update={"engine": engine}), arm_named(arm))
+
+
 def larger_pages() -> Plan:
     """NGRAM in larger pages, written past this lab's own rule, to hear SGLang's."""
     plan = make_plan(load_profile(NAME), arm_named("spec"))
@@ -70,7 +79,9 @@ def plans() -> dict[str, Plan]:
     found = {f"{method}/{arm}": plan for method in methods for arm, plan in arms_of(NAME, method).items()}
     for variant in load_profile(NAME).variants:
         found |= {f"{variant}/{arm}": plan for arm, plan in arms_of(f"{NAME}+{variant}").items()}
-    return {**found, "broken": broken(), "larger pages": larger_pages()}
+    return {**found, "broken": broken(), "larger pages": larger_pages()} | {
+        f"unpinned/{arm}": unpinned(arm) for arm in ("base", "spec")
+    }
 
 
 @pytest.fixture(scope="module")
@@ -90,8 +101,8 @@ def verdict(told: Told, plans: dict[str, Plan], name: str) -> SglangVerdict:
 
 
 def test_sglang_accepts_every_arm_with_every_drafter_and_transfer(told: Told, plans: dict[str, Plan]) -> None:
-    said = {name: verdict(told, plans, name) for name in plans if name not in ("broken", "larger pages")}
-    assert len(said) == 48
+    said = {name: verdict(told, plans, name) for name in plans if "/" in name}
+    assert len(said) == 50
     assert {name: each.said for name, each in said.items() if each.status != "accepted"} == {}
     assert all(len(each.reached) == 4 for each in said.values())
     assert (told.version, told.platform) == ("0.5.23", "cpu")
@@ -116,6 +127,12 @@ def test_no_layer_changes_what_is_pinned(told: Told, plans: dict[str, Plan]) -> 
         ]
         assert len(seen) == 12
         assert [each for each in seen if each != seen[0]] == []
+
+
+def test_without_a_pin_speculation_changes_the_batch(told: Told, plans: dict[str, Plan]) -> None:
+    base, spec = (verdict(told, plans, f"unpinned/{arm}").read["engine-0"] for arm in ("base", "spec"))
+    assert (base["max_running_requests"], spec["max_running_requests"]) == (None, 48)
+    assert _graphs(base) != _graphs(spec)
 
 
 def _graphs(read: dict[str, object]) -> object:
