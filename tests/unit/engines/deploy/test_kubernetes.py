@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import kubernetes_validate
 import pytest
+from kubernetes_validate import utils
 from unit.engines.deploy.deployed import EVERY, SPLIT, documents, planned, text_of, with_engine
 
 from labkit.engines.deploy.arguments import value_of
 
 NAME = re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
 VERSION = "1.34"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def schemas_are_read_once() -> Iterator[None]:
+    """Else each document reads all definitions of Kubernetes again."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(utils, "schema_contents", functools.cache(utils.schema_contents))
+        yield
 
 
 def deployments(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
