@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from pathlib import Path
 
 import pytest
 
 from labkit.engines.accepts import Answers, ask
+from labkit.engines.accepts.configs import model_configs
 from labkit.experiments.lessons.article_answers import read_answers
 from labkit.experiments.lessons.article_lines import LINES, all_questions
 from labkit.experiments.lessons.article_models import DRAFT, STAND_INS
@@ -88,3 +91,9 @@ def test_the_kept_answers_are_those_of_this_engine(told: Answers) -> None:
 def test_what_was_answered_is_not_asked_again(told: Answers) -> None:
     again = ask(all_questions(), STAND_INS, python=sys.executable, limit_s=0.001)
     assert again.answers == told.answers
+
+
+def test_the_small_model_s_config_is_that_of_the_model(model_path: str) -> None:
+    fetched = json.loads((Path(model_path) / "config.json").read_text(encoding="utf-8"))
+    kept = model_configs()["smollm2-135m-instruct"]
+    assert {name: fetched.get(name) for name in kept} == kept
