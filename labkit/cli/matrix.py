@@ -55,13 +55,16 @@ def _told(profile: str, *, ask: bool, refresh: bool) -> PlansTold | None:
     from labkit.engines.profiles import load_profile
     from labkit.experiments.matrix import read_told
 
-    kept = read_told(load_profile(profile).name) if not (ask or refresh) else None
-    if kept is not None:
+    kept = read_told(load_profile(profile).name)
+    if kept and not (ask or refresh):
         return None
     told = _asked(profile)
     if refresh:
         _keep(told, profile)
-    return told if told and told.version else None
+    if kept and not (told and told.version):
+        typer.echo(f"{kept.engine} cannot be asked here: these are the kept answers", err=True)
+        return None
+    return told
 
 
 def _asked(profile: str) -> PlansTold | None:

@@ -17,7 +17,7 @@ from labkit.experiments.matrix.records import Known, KnownCell, KnownTable
 from labkit.store.fingerprint import host_fingerprint
 from labkit.store.runs import RunStore
 
-STALE = "the profile has changed since the engine was asked"
+STALE = "the profile has changed since the engine was asked; labkit matrix --ask asks it now"
 
 
 def matrix(name: str, *, told: PlansTold | None = None, store: RunStore | None = None) -> Known:
@@ -39,7 +39,7 @@ def matrix(name: str, *, told: PlansTold | None = None, store: RunStore | None =
         engine=engine_name(profile),
         version=version,
         platform=told.platform if told else None,
-        asked_on=told.asked_on if told else None,
+        asked_on=told.asked_on if told and told.version else None,
         tables=tuple(_table(table, told, of_version) for table in tables),
     )
 

@@ -80,3 +80,11 @@ def test_where_no_engine_is_installed_the_kept_answers_stand(monkeypatch: pytest
     nobody = PlansTold(engine="vLLM", version=None, platform=None, asked_on="2026-01-01", verdicts={})
     monkeypatch.setattr("labkit.experiments.matrix.ask_engine", lambda *_: nobody)
     assert "12 accepted by vLLM's parser" in run("--ask")
+
+
+def test_without_kept_answers_it_is_said_why_nothing_was_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LABKIT_SGLANG_PYTHON", raising=False)
+    monkeypatch.setattr("labkit.experiments.matrix.read_told", lambda *_: None)
+    said = run("--profile", "mi300x-8-qwen3-235b-sglang")
+    assert "no Python with SGLang is named (LABKIT_SGLANG_PYTHON)" in said
+    assert "No SGLang was asked about these plans." in said
