@@ -20,8 +20,11 @@ _SERVER = "sglang.launch_server"
 
 
 def dialect_of(plan: Mapping[str, Any] | None, attached: Mapping[str, Any] | None = None) -> Dialect:
-    """Of an engine by the plan that started it, as `Plan.to_dict` has it, or by what an attached one said of itself."""
-    if attached and attached.get("maker") == "sglang":
+    """Of an engine by the plan that started it, as `Plan.to_dict` has it, or by what an attached one said of itself.
+
+    `attached`: as the event `attached` has it, with the engine under `known`.
+    """
+    if attached and attached.get("known", {}).get("maker") == "sglang":
         return "sglang"
     words = [word for process in (plan or {}).get("layout", ()) for word in process["argv"]]
     return "sglang" if _SERVER in words else "vllm"

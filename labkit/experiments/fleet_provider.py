@@ -117,7 +117,8 @@ class FleetProvider:
     def _served(self, engine: Engine, arm: Arm) -> Served:
         salted = not self._strict and not arm.prefix_caching
         switched_by: SwitchedBy = "salt" if salted else "flag"
-        block_size = self._profile.engine.flags.get("block-size")
+        flags = self._profile.engine.flags
+        block_size = flags.get("block-size", flags.get("page-size"))  # SGLang's name
         trouble, self._trouble = [*self._trouble, *self._of_shell(engine.plan)], []
         return Served(
             engine=engine.id,

@@ -23,7 +23,7 @@ from labkit.engines.profiles import Profile, load_profile
 from labkit.experiments.lessons.outcome import Outcome, unmeasured
 from labkit.experiments.report.english import records
 from labkit.store.runs import Run
-from labkit.telemetry.names import KV_USAGE
+from labkit.telemetry.engine_names import KV_USAGES
 
 NO_DRAFTER = "none"
 _POOL, _DTYPE = "--kv-cache-memory-bytes", "--dtype"
@@ -90,7 +90,7 @@ def _engines(run: Run) -> Iterator[_Engine]:
 
 
 def _row(engine: _Engine, samples: pd.DataFrame, steps: pd.DataFrame, profile: Profile | None) -> RoomRow:
-    mine = samples["source"].str.startswith(f"{engine.id}/") & (samples["name"] == KV_USAGE)
+    mine = samples["source"].str.startswith(f"{engine.id}/") & samples["name"].isin(KV_USAGES)
     usage = [float(value) for value in samples.loc[mine, "value"].dropna() if value > 0]
     blocks, used = blocks_of(usage), _used(engine.id, samples, steps)
     return RoomRow(

@@ -104,5 +104,5 @@ def test_token_ids_in_a_stream_are_asked_of_vllm_alone() -> None:
 def test_whose_api_it_is_stands_in_the_plan_or_was_told() -> None:
     for name, dialect in (("mi300x-8-qwen3-235b-sglang", "sglang"), ("mi300x-8-qwen3-235b", "vllm")):
         assert dialect_of(make_plan(load_profile(name), arm_named("all")).to_dict()) == dialect
-    assert dialect_of(None, {"maker": "sglang"}) == "sglang"
-    assert dialect_of(None, {"maker": None}) == dialect_of(None) == "vllm"
+    assert dialect_of(None, {"known": {"maker": "sglang"}}) == "sglang"
+    assert dialect_of(None, {"known": {"maker": None}}) == dialect_of(None, {}) == dialect_of(None) == "vllm"
