@@ -4,7 +4,8 @@ It announces itself as vLLM's worker does: the message that `message` makes, sen
 installed vLLM, in a process of its own that ends when its standard input does. As prefill it answers the router's leg
 and hands over what vLLM's `request_finished` returns; as decode it streams. What it was asked is at GET /test/received.
 
-Variables of its environment, for tests: STANDIN_REGISTER_AFTER_S, STANDIN_PREFILL_S, STANDIN_CACHED_TOKENS.
+Variables of its environment, for tests: STANDIN_REGISTER_AFTER_S, STANDIN_PREFILL_S, STANDIN_CACHED_TOKENS. Fields of
+a request, which the router passes on, for prefill: `standin_status` (refuse with it), `standin_keeps` (no hand-over).
 """
 
 from __future__ import annotations
@@ -116,6 +117,10 @@ class Worker(FakeEngine):
     async def _prefill(self, request: web.Request) -> web.Response:
         seen = await self._note(request)
         await asyncio.sleep(float(os.environ.get("STANDIN_PREFILL_S", "0")))
+        body = seen["body"]
+        if status := body.get("standin_status"):
+            return web.json_response({"error": {"message": "out of luck", "code": status}}, status=status)
+        handed = None if body.get("standin_keeps") else handed_over(self._config, self._tp, body["kv_transfer_params"])
         cached = int(os.environ.get("STANDIN_CACHED_TOKENS", "0"))
         choice = {"index": 0, "message": {"role": "assistant", "content": "x"}, "text": "x", "finish_reason": "length"}
         usage = {"prompt_tokens": 9, "completion_tokens": 1, "total_tokens": 10}
@@ -124,7 +129,7 @@ class Worker(FakeEngine):
             {
                 "choices": [choice],
                 "usage": {**usage, "prompt_tokens_details": {"cached_tokens": cached}},
-                "kv_transfer_params": handed_over(self._config, self._tp, seen["body"]["kv_transfer_params"]),
+                "kv_transfer_params": handed,
             }
         )
 

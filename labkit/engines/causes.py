@@ -34,6 +34,21 @@ _TABLE: tuple[tuple[str, str, str], ...] = (
         "Run: make suffix",
     ),
     (
+        r"MoRIIO is not available\. Please ensure",
+        "MoRI-IO needs the module mori, which is not installed",
+        "Install amd_mori beside vLLM: wheels of vLLM come without it.",
+    ),
+    (
+        r"no active RDMA device on this host",
+        "MoRI found no active RDMA network card",
+        'Within one node write backend = "xgmi" under kv_connector_extra_config of the profile.',
+    ),
+    (
+        r"MoRIIO discovery heartbeat exited with code (?P<code>-?\d+)",
+        "its heartbeat to the router ended with status {code}",
+        "The router serves no engine that it does not hear of: start it again.",
+    ),
+    (
         r"No module named '?(?P<what>[\w.]+)'?",
         "the module {what} is not installed",
         "Install the engine's requirements again: make setup.",

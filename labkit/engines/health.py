@@ -18,6 +18,7 @@ from labkit.engines.process import ProcessState, exit_code, is_alive
 _POLL_S = 0.25
 _PORT_TAKEN = re.compile(r"(?:Error|Errno 98)\b.*[Aa]ddress already in use")
 _TAIL = 12
+_MAX_WORDS = 300
 _AROUND = 2
 """Lines shown before and after the one that names the cause: what follows it is mostly other processes' tracebacks."""
 _CAUSE_LINES = 400
@@ -53,14 +54,14 @@ async def wait_healthy(
 async def prove(
     url: str, model: str, processes: Sequence[ProcessState], clock: Clock, deadline: float, tick: Callable[[], None]
 ) -> None:
-    """Until one token came through `url`, whatever stands behind it. Raises like `wait_healthy`."""
+    """Until a token came through `url`, whatever stands behind it. Raises like `wait_healthy`, with the last answer."""
     body = {"model": model, "prompt": "Ready?", "max_tokens": 1, "temperature": 0}
     async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=60)) as http:
         tick()
-        while not await _answers(http, f"{url}/v1/completions", body):
+        while (refused := await _refusal(http, f"{url}/v1/completions", body)) is not None:
             require_alive(processes)
             tick()
-            _require_time(processes, clock, deadline)
+            _require_time(processes, clock, deadline, f": the last answer was {refused}")
             await asyncio.sleep(_POLL_S)
 
 
@@ -100,11 +101,11 @@ def _require_ports(waiting: Sequence[ProcessState]) -> None:
             )
 
 
-def _require_time(waiting: Sequence[ProcessState], clock: Clock, deadline: float) -> None:
+def _require_time(waiting: Sequence[ProcessState], clock: Clock, deadline: float, why: str = "") -> None:
     if clock.now() > deadline:
         roles = ", ".join(process.role for process in waiting)
         raise EngineNotReady(
-            f"{roles} did not become ready in time",
+            f"{roles} did not become ready in time{why}",
             f"The whole log: {waiting[0].log}",
             tuple(tail(Path(waiting[0].log), _TAIL)),
         )
@@ -118,9 +119,12 @@ async def _healthy(http: aiohttp.ClientSession, url: str) -> bool:
         return False
 
 
-async def _answers(http: aiohttp.ClientSession, url: str, body: dict[str, object]) -> bool:
+async def _refusal(http: aiohttp.ClientSession, url: str, body: dict[str, object]) -> str | None:
+    """Why there was no token, in words; None when there was one."""
     try:
         async with http.post(url, json=body) as response:
-            return response.status == 200 and bool((await response.json())["choices"])
-    except (aiohttp.ClientError, TimeoutError):
-        return False
+            if response.status == 200 and (await response.json())["choices"]:
+                return None
+            return f"HTTP {response.status} {(await response.text(errors='replace'))[:_MAX_WORDS]}".strip()
+    except (aiohttp.ClientError, TimeoutError) as error:
+        return str(error) or type(error).__name__

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import moriio_worker
+import psutil
 import pytest
 from engine.moriio_fleet import (
     chat,
@@ -153,12 +154,31 @@ async def test_both_legs_get_every_field_of_the_request_and_the_reply_the_cached
             assert body["chat_template_kwargs"] == {"thinking": False}
 
 
-def test_a_lost_heartbeat_is_told_and_its_return_serves_again(moriio: Fleet, write: Engine) -> None:
+async def test_what_prefill_refuses_is_told_to_the_client(write: Engine, read: Engine) -> None:
+    """READ has the engine's own words; WRITE, whose decode leg is under way by then, the status alone."""
+    for engine, words in ((write, "Prefill request failed to .* with status 500"), (read, "out of luck")):
+        before = len(received(engine, "decode"))
+        with pytest.raises(RequestFailed, match=words) as failed:
+            await chat(engine, extra={"standin_status": 500})
+        assert failed.value.status == 500
+        assert len(received(engine, "decode")) - before == (1 if engine is write else 0)
+
+
+async def test_in_read_mode_the_router_goes_on_when_prefill_hands_nothing_over(read: Engine) -> None:
+    """Nobody is told but the router's log: decode is asked without a word of where the blocks are."""
+    reply, _ = await chat(read, extra={"standin_keeps": True})
+    assert reply.finish_reason == "length"
+    assert received(read, "decode")[-1]["body"]["kv_transfer_params"] == {"remote_dp_size": 1}
+
+
+def test_a_lost_heartbeat_is_told_and_its_return_serves_again(moriio: Fleet, write: Engine, read: Engine) -> None:
     """The router forgets an engine 5 s after its last ping, 3 s after the one before: within 2 to 5 s of a stop.
 
     It says so to who asks: to a request with 503, to the fleet on /health; the processes are all alive. The first ping
-    that arrives brings the engine back.
+    that arrives brings the engine back. An engine that hangs while its heartbeat goes on is never forgotten.
     """
+    hangs = psutil.Process(read.process("decode").pid)
+    hangs.suspend()
     pings = heartbeat(write, "decode")
     pings.send_signal(signal.SIGSTOP)
     try:
@@ -173,8 +193,10 @@ def test_a_lost_heartbeat_is_told_and_its_return_serves_again(moriio: Fleet, wri
         with pytest.raises(EngineNotReady, match=r"is up, but of no use: the router has not heard of decode") as found:
             asyncio.run(moriio.up(write.plan))
         assert found.value.hint == f"End it and start it again: labkit down {write.id}"
+        assert router_says(read)[0] == 200
     finally:
         pings.send_signal(signal.SIGCONT)
+        hangs.resume()
     assert seconds_until(lambda: router_says(write)[0] == 200, at_most=5) < 5
     assert len(asyncio.run(chat(write))[1]) == 6
     assert asyncio.run(moriio.up(write.plan)).id == write.id

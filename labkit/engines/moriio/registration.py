@@ -50,7 +50,7 @@ async def wait_registered(router: ProcessState, clock: Clock, on_wait: OnWait, w
 async def require_registered(router: ProcessState, clock: Clock, name: str, within_s: float = 5.0) -> None:
     """Of an engine that was up before: raises EngineNotReady when the router has lost an engine for `within_s` seconds.
 
-    An engine that is forgotten, after 5 s without a ping, is back with the next: one lost costs a second, two cost four.
+    An engine that is forgotten, after 5 s without a ping, is back with the next one: one lost costs it a second.
     """
     try:
         await _until_known(router, clock, lambda _: None, within_s)
