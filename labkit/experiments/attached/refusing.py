@@ -24,6 +24,8 @@ _WHY = {
 }
 _FLAGS = ("--enable-prompt-tokens-details", "--enable-per-request-metrics")
 """Of every engine of a profile: what its replies tell of cached tokens and of times."""
+_WITHOUT_WEIGHTS = ("ngram", "suffix")
+"""Drafters that go with any model; others are of one model, so that only its profile can say how."""
 
 
 def refusal(
@@ -59,15 +61,15 @@ def _commands(
         yield from (f"# {process.role}\n{command_text(process)}" for process in plan.processes)
         yield f"# as by: labkit plan --profile {profile.name} --arm {arm.label}"
         return
-    model, maker = engines[0].engine.model, engines[0].engine.maker
-    if maker != "sglang" and not arm.pd_split:
-        yield " ".join(["vllm serve", shlex.quote(model), "--port 8001", *_FLAGS, *_layer_flags(arm, strict)])
+    model, maker, method = engines[0].engine.model, engines[0].engine.maker, drafter or _WITHOUT_WEIGHTS[0]
+    if maker != "sglang" and not arm.pd_split and method in _WITHOUT_WEIGHTS:
+        yield " ".join(["vllm serve", shlex.quote(model), "--port 8001", *_FLAGS, *_layer_flags(arm, method, strict)])
     yield f"labkit plan --profile PROFILE --arm {arm.label}   # the commands of a profile; labkit plan --profiles"
 
 
-def _layer_flags(arm: Arm, strict: bool) -> Iterator[str]:
-    """What the arm's layers add to a command line of vLLM; the drafter is one that needs no weights."""
-    plan = make_plan(load_profile(DEFAULT_PROFILE), arm, spec_method="ngram", salted=not strict)
+def _layer_flags(arm: Arm, method: str, strict: bool) -> Iterator[str]:
+    """What the arm's layers add to a command line of vLLM. `method`: a drafter that needs no weights."""
+    plan = make_plan(load_profile(DEFAULT_PROFILE), arm, spec_method=method, salted=not strict)
     own = LAYER_SETTINGS["prefix_caching"] | LAYER_SETTINGS["speculation"]
     mine = False
     for word in plan.processes[0].argv:

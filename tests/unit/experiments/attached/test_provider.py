@@ -164,6 +164,7 @@ async def test_a_drafter_is_served_by_the_endpoint_of_its_name_alone():
     with pytest.raises(LabError, match="no --endpoint is named spec eagle") as error:
         provider.require([arm], ["eagle"])
     assert "--endpoint 'spec eagle=URL'" in error.value.hint
+    assert "vllm serve" not in error.value.hint  # whose weights a drafter has, only a profile knows
 
 
 async def test_both_halves_are_read_where_their_pages_are_named_and_listed_where_not(source: str, tmp_path: Path):
