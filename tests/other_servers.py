@@ -22,11 +22,15 @@ API = ("/v1/models", "/v1/chat/completions", "/tokenize")
 
 @dataclass(frozen=True, kw_only=True)
 class Shape:
-    """`says`: whole path to its JSON; `passes`: paths behind the prefix that reach the engine; `drops`: fields that
-    neither request nor reply has on the other side; `refuses`: fields of a request that are answered with 400."""
+    """`says`: whole path to its JSON; `pages`: to its text; `passes`: paths behind the prefix that reach the engine.
+
+    `drops`: fields that neither request nor reply has on the other side; `refuses`: fields of a request that are
+    answered with 400.
+    """
 
     prefix: str = ""
     says: Mapping[str, Any] = field(default_factory=dict)
+    pages: Mapping[str, str] = field(default_factory=dict)
     passes: tuple[str, ...] = API
     headers: Mapping[str, str] = field(default_factory=dict)
     owned_by: str = "fake"
@@ -41,7 +45,10 @@ SGLANG_INFO = {
     "speculative_algorithm": None, "disaggregation_mode": "null", "api_key": "never to be kept",
 }  # fmt: skip
 SGLANG = Shape(
-    says={"/server_info": SGLANG_INFO}, owned_by="sglang", drops=frozenset({"metrics", "prompt_tokens_details"})
+    says={"/server_info": SGLANG_INFO},
+    owned_by="sglang",
+    drops=frozenset({"metrics", "prompt_tokens_details"}),
+    refuses=frozenset({"return_token_ids"}),  # in a stream
 )
 RAY = Shape(
     prefix="/chat", says={"/-/routes": {"/chat": "my-app"}}, owned_by="organization-owner", drops=frozenset({"metrics"})
@@ -71,6 +78,8 @@ class Front:
         shape, path = self.shape, request.path.removeprefix(self.shape.prefix)
         if request.path in shape.says:
             return web.json_response(shape.says[request.path])
+        if request.path in shape.pages:
+            return web.Response(text=shape.pages[request.path])
         if not request.path.startswith(shape.prefix) or path not in shape.passes:
             return web.Response(status=404, text=f"Path '{request.path}' not found.")
         self.keys.append(request.headers.get("Authorization"))

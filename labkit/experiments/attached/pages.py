@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from labkit.core.errors import EngineError
-from labkit.telemetry.engine_metrics import Counts, delta, scrape
+from labkit.telemetry.engine_metrics import scrape
 
 _BOOLEANS = {"true": True, "false": False}
 
@@ -37,8 +37,7 @@ async def _read(role: str, url: str) -> PageSeen:
     except EngineError as error:
         hint = f"Look at it from here: curl {url}. Labkit sends no key to a page of metrics."
         raise EngineError(f"--metrics {role}: {error.message}", hint) from error
-    counts = delta(page, page).counts
-    names = tuple(each.name for each in fields(Counts) if getattr(counts, each.name) is not None)
+    names = tuple(name for name, value in page.counters.items() if value is not None)
     if not names:
         raise EngineError(f"--metrics {role}: {url} has no counters of vLLM or SGLang", _NO_COUNTERS)
     return PageSeen(

@@ -13,6 +13,8 @@ from labkit.experiments.attached.records import AttachedEngine
 
 _TOKENS = ("retokenized_tokens", "ceiling_tokens", "reachable_tokens", "shared_tokens", "append_tokens")
 _TIMES = ("queue_s", "prefill_s", "decode_s")
+_SERVER = ("requests", "e2e_s", *_TIMES)
+"""What the time of the HTTP server is the rest of."""
 _DRAFTS = ("drafts", "drafted_tokens", "accepted_tokens")
 
 
@@ -47,13 +49,12 @@ def _tokens(engine: AttachedEngine, block_size: int | None) -> Iterator[Unread]:
 
 
 def _whole(engine: AttachedEngine) -> Iterator[Unread]:
-    """An engine that is not split: one page, or its replies' own numbers."""
+    """An engine that is not split: its replies' own numbers, else those of its one page."""
     role = _only(engine)
-    if engine.request_metrics is False and not engine.counted(role, *_TIMES):
-        yield Unread(
-            _TIMES, _why(engine, role, "and its replies bring no metrics (vLLM: --enable-per-request-metrics)")
-        )
-    if not engine.counted(role, "e2e_s", "requests", *_TIMES):
+    lost = _TIMES if not engine.counted(role, "prefill_s") else _lacking(engine, role, _TIMES)
+    if engine.request_metrics is False and lost:
+        yield Unread(lost, _why(engine, role, "and its replies bring no times (vLLM: --enable-per-request-metrics)"))
+    if not engine.counted(role, *_SERVER):
         yield Unread(("server_s",), _why(engine, role))
 
 
@@ -61,13 +62,26 @@ def _split(engine: AttachedEngine) -> Iterator[Unread]:
     """A reply tells decode's own times alone; the transfer and prefill's times are in the counters."""
     decode = "decode" in engine.metrics
     if not engine.counted("decode", "prompt_transferred"):
-        yield Unread(("transferred_tokens",), _COUNTED_NOT.format("decode") if decode else _NOT_GIVEN.format("decode"))
+        yield Unread(("transferred_tokens",), _page_of("decode", engine))
     if not engine.counted("decode", "transfer_s"):
-        yield Unread(("transfer_s",), "its connector counts no transfers" if decode else _NOT_GIVEN.format("decode"))
-    if "prefill" not in engine.metrics:
-        yield Unread(("server_s",), _NOT_GIVEN.format("prefill"))
-    if not {"prefill", "decode"} <= set(engine.metrics) and engine.request_metrics is False:
-        yield Unread(_TIMES, f"{_NOT_GIVEN.format('prefill')}, and its replies bring no metrics")
+        yield Unread(("transfer_s",), "its connector counts no transfers" if decode else _page_of("decode", engine))
+    poor = next((role for role in ("prefill", "decode") if not engine.counted(role, *_SERVER)), None)
+    if poor:
+        yield Unread(("server_s",), _page_of(poor, engine))
+    if engine.counted("prefill", "prefill_s") and decode:
+        for role in ("prefill", "decode"):
+            if lost := _lacking(engine, role, ("queue_s", "decode_s") if role == "decode" else ("queue_s",)):
+                yield Unread(lost, _page_of(role, engine))
+    elif engine.request_metrics is False:
+        yield Unread(_TIMES, f"{_page_of('prefill', engine)}, and its replies bring no times")
+
+
+def _lacking(engine: AttachedEngine, role: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name for name in names if not engine.counted(role, name))
+
+
+def _page_of(role: str, engine: AttachedEngine) -> str:
+    return f"the page of {role} does not count it" if role in engine.metrics else f"no --metrics {role}=URL was given"
 
 
 def halved(engine: AttachedEngine, arm: Arm) -> str:
@@ -85,10 +99,6 @@ def _drafts(engine: AttachedEngine) -> Iterator[Unread]:
         yield Unread(_DRAFTS, _why(engine, role))
 
 
-_NOT_GIVEN = "no --metrics {}=URL was given"
-_COUNTED_NOT = "the page of {} does not count it"
-
-
 def _only(engine: AttachedEngine) -> str:
     """The role of the one page; with several replicas nobody knows which one served a step."""
     return next(iter(engine.metrics)) if len(engine.metrics) == 1 else "engine"
@@ -98,7 +108,7 @@ def _why(engine: AttachedEngine, role: str, also: str = "") -> str:
     if len(engine.metrics) > 1 and role not in engine.metrics:
         why = "of several replicas the counters of one step are not told apart"
     elif role in engine.metrics:
-        why = _COUNTED_NOT.format(role)
+        why = _page_of(role, engine)
     else:
-        why = f"no page of counters beside the API, and {_NOT_GIVEN.format(role)}"
+        why = f"no page of counters beside the API, and {_page_of(role, engine)}"
     return f"{why}, {also}" if also else why

@@ -238,3 +238,14 @@ async def test_what_can_be_measured_and_how_to_go_on():
         "t_send", "t_first_token", "t_first_visible", "t_last", "t_end", "prompt_tokens", "completion_tokens",
     }  # fmt: skip
     assert bare.go_on[0].endswith("--arm-is pd")
+
+
+async def test_sglangs_own_page_says_which_times_stay_null():
+    page = (Path(__file__).parents[3] / "sglang_pages" / "colocated-after.txt").read_text()
+    async with serving(dataclasses.replace(SGLANG, pages={"/metrics": page})) as (url, _):
+        provider = await attach(endpoints_of([url]))
+    served = await provider.serve(arm_named("prefix"))
+    engine = provider.engines[0].engine
+    assert served.metrics == {"engine": f"{url}/metrics"}
+    assert {"requests", "prefix_hits", "queue_s"} <= set(engine.counts["engine"])
+    assert "decode_s" in served.attached["unread"]

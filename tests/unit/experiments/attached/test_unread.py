@@ -64,6 +64,17 @@ def test_a_connector_that_counts_nothing_leaves_the_time_of_the_transfer():
     assert found == {"transfer_s": "its connector counts no transfers"}
 
 
+def test_a_page_without_some_times_leaves_those_alone():
+    silent = dataclasses.replace(FULL, request_metrics=False, counts={"engine": ("requests", "queue_s", "prefill_s")})
+    assert set(columns(silent, "prefix")) == {"decode_s", "server_s"}
+    assert set(columns(dataclasses.replace(silent, counts={"engine": ("queue_s",)}), "prefix")) == {
+        "queue_s", "prefill_s", "decode_s", "server_s",
+    }  # fmt: skip
+    pages = {"prefill": ("requests", "queue_s", "prefill_s"), "decode": ("requests", "transfer_s")}
+    split = dataclasses.replace(SPLIT, request_metrics=False, counts=pages)
+    assert set(columns(split, "pd")) == {"transferred_tokens", "server_s", "queue_s", "decode_s"}
+
+
 def test_drafts_are_missing_only_where_there_are_some():
     assert set(columns(FULL, "spec")) == {"drafts", "drafted_tokens", "accepted_tokens"}
     assert columns(dataclasses.replace(FULL, request_drafts=True), "spec") == {}
