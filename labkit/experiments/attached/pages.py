@@ -50,5 +50,5 @@ async def _read(role: str, url: str) -> PageSeen:
 
 _NO_COUNTERS = (
     "Is it a router's page, or was the engine started with --disable-log-stats (SGLang: without --enable-metrics)? "
-    "Name the engine's own."
+    "Name the engine's own. Ray's page has other names, which labkit does not read."
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 from urllib.parse import urlsplit
@@ -125,7 +125,7 @@ class AttachedProvider:
             "known": found.engine.to_dict(),
             "own_arm": found.arm.label,
             "unread": {column: each.why for each in missing for column in each.columns},
-            "noted": [*filter(None, (halved(found.engine, arm), _elsewhere(found), _busy(found))), *found.assumed],
+            "noted": [*filter(None, (halved(found.engine, arm), *_about(found))), *found.assumed],
         }
 
     def locked(self, served: Served, owner: str) -> AbstractContextManager[object]:
@@ -144,14 +144,13 @@ def _known(placed: Placed) -> dict[str, Any]:
     return {"attached": True, "arm": placed.arm.label, "command_lines": "not known", **told}
 
 
-def _elsewhere(placed: Placed) -> str:
-    host = urlsplit(placed.engine.url).hostname or ""
-    if host == "localhost" or host.startswith("127.") or host == "::1":
-        return ""
-    return "samples of the host and its energy are those of the machine that labkit runs on, not of the engine's"
-
-
-def _busy(placed: Placed) -> str:
-    if not placed.engine.running:
-        return ""
-    return f"somebody else used it: {placed.engine.running} requests were in flight when it was looked at"
+def _about(placed: Placed) -> Iterator[str]:
+    """What is to be kept in mind of where it runs and who else uses it."""
+    engine, parts = placed.engine, urlsplit(placed.engine.url)
+    host = parts.hostname or ""
+    if not (host in ("localhost", "::1") or host.startswith("127.")):
+        yield "samples of the host and its energy are those of the machine that labkit runs on, not of the engine's"
+        if engine.key_from and parts.scheme == "http":
+            yield f"the key from {engine.key_from} went over the network in plain http"
+    if engine.running:
+        yield f"somebody else used it: {engine.running} requests were in flight when it was looked at"

@@ -13,9 +13,11 @@ from labkit.core.errors import EngineError, LabError
 from labkit.engines.fake import FakeDials, FakeEngine
 from labkit.engines.profiles import load_profile
 from labkit.experiments.asked import Asked
-from labkit.experiments.attached.endpoints import endpoints_of
+from labkit.experiments.attached.endpoints import Endpoint, endpoints_of
 from labkit.experiments.attached.findings import findings
+from labkit.experiments.attached.placing import placed
 from labkit.experiments.attached.provider import AttachedProvider, attach
+from labkit.experiments.attached.records import AttachedEngine
 from labkit.experiments.runner import run_replay
 from labkit.store.runs import Run, RunStore
 from labkit.traffic.recording import RecordedStep, Recording, RecordingHeader, save
@@ -249,3 +251,16 @@ async def test_sglangs_own_page_says_which_times_stay_null():
     assert served.metrics == {"engine": f"{url}/metrics"}
     assert {"requests", "prefix_hits", "queue_s"} <= set(engine.counts["engine"])
     assert "decode_s" in served.attached["unread"]
+
+
+def test_an_engine_elsewhere_and_in_use_is_noted():
+    engine = AttachedEngine(
+        url="http://10.0.0.5:8000", kind="vllm", maker="vllm", version=None, model="m", models=("m",), running=3,
+        key_from="MY_KEY", probed=True, salt="checked", prefix_caching=True, speculation=False, split=False,
+    )  # fmt: skip
+    there = placed(Endpoint(url=engine.url), engine)
+    noted = AttachedProvider([there]).facts(there, arm_named("prefix"))["noted"]
+    assert [words.split(" ")[0] for words in noted] == ["samples", "the", "somebody"]
+    here = dataclasses.replace(engine, url="http://127.0.0.1:8000", running=0)
+    near = placed(Endpoint(url=here.url), here)
+    assert AttachedProvider([near]).facts(near, arm_named("prefix"))["noted"] == []
