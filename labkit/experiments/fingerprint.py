@@ -7,7 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from labkit.core.errors import EngineError
 from labkit.engines import weights
+from labkit.engines.accepts import engine_python
+from labkit.engines.installed import installation
 from labkit.engines.kv_bytes import kv_bytes_per_token
 from labkit.engines.plan import Plan
 from labkit.engines.profiles import Profile
@@ -32,7 +35,19 @@ def fingerprint(profile: Profile, plans: Sequence[Plan]) -> dict[str, Any]:
     kv_bytes = kv_bytes_per_token(profile)
     about = {"profile": profile.name, "model": profile.model.served, "kv_bytes_per_token": kv_bytes, "engines": known}
     gpus = gpus_alike()
-    return {**about, "gpus": gpus} if gpus else about
+    return {**about, **_engine_packages(profile), **({"gpus": gpus} if gpus else {})}
+
+
+def _engine_packages(profile: Profile) -> dict[str, Any]:
+    """What is installed beside an engine that has a Python of its own; labkit's own is told by the host's part.
+
+    Nothing where the engine's Python does not say: the run then does not know its engine's version.
+    """
+    python = engine_python(profile) if profile.engine.command != "python" else None
+    try:
+        return {"engine_packages": dict(installation(python).packages)} if python else {}
+    except EngineError:
+        return {}
 
 
 def _processes(plan: Plan) -> list[dict[str, Any]]:

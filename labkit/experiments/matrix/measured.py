@@ -72,18 +72,18 @@ def _of_run(run: Run, profiles: Mapping[str, Profile], *, shipped: bool) -> Iter
     profile = profiles.get(str(info.fingerprint.get("profile")))
     if profile is None or info.state not in _ENDED:
         return
-    about, events = _about(info, shipped), run.events()
+    about, events = _about(info, profile, shipped), run.events()
     yield from _measured(run.steps(), events, profile, about)
     if any(event["type"] == "refused" for event in events):
         yield from _refused(view_of(info, events, run.steps(), run.chunks()), profile, about)
 
 
-def _about(info: RunInfo, shipped: bool) -> dict[str, Any]:
+def _about(info: RunInfo, profile: Profile, shipped: bool) -> dict[str, Any]:
     return {
         "run": info.id,
         "created": info.created,
         "profile": info.fingerprint["profile"],
-        "version": engine_version(info.fingerprint),
+        "version": engine_version(info.fingerprint, profile),
         "machine": machine_in_words(info.fingerprint),
         "here": not shipped and same_machine(info.fingerprint, host_fingerprint()),
         "shipped": shipped,

@@ -1,6 +1,7 @@
 """The fingerprint of a run's engines: one entry per distinct engine, comparable between machines."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,15 @@ def test_arms_that_share_an_engine_are_one_entry_and_ports_and_folders_are_left_
     assert "{port:engine}" in process["argv"]
     assert not [word for word in process["argv"] if word.startswith("/")]
     assert known["model"] == "smollm2-135m"
+
+
+def test_an_engine_with_a_python_of_its_own_tells_its_packages(profile: Profile, monkeypatch: pytest.MonkeyPatch):
+    assert "engine_packages" not in fingerprint(profile, []), "labkit's own packages are in the host's part"
+    gpu = load_profile("mi300x-8-qwen3-235b")
+    monkeypatch.setattr("labkit.experiments.fingerprint.engine_python", lambda _: sys.executable)
+    assert fingerprint(gpu, [])["engine_packages"]["torch"]
+    monkeypatch.setattr("labkit.experiments.fingerprint.engine_python", lambda _: "/nowhere/python")
+    assert "engine_packages" not in fingerprint(gpu, [])
 
 
 def test_weights_that_are_not_there_are_said_before_anything_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

