@@ -59,10 +59,19 @@ def _engines(known: Mapping[str, Any]) -> Iterator[Block]:
         if not isinstance(engine, Mapping):
             yield Pairs(((f"engine of {key}", shown(engine)),))
             continue
+        if engine.get("attached"):
+            yield Pairs(((f"engine of {key}", _attached(engine)),))
+            continue
         hashes = (("model", engine.get("model_hash")), ("chat template", engine.get("chat_template_sha256")))
         facts = Pairs(tuple((f"{name} sha256", str(value)[:_SHORT]) for name, value in hashes if value))
         lines = [_process(process) for process in engine.get("processes") or ()]
         yield More(f"Engine {key}: command lines", (facts, Code("\n\n".join(lines))))
+
+
+def _attached(engine: Mapping[str, Any]) -> str:
+    """Somebody else started it: what it told of itself."""
+    told = " ".join(str(engine[name]) for name in ("kind", "version") if engine.get(name))
+    return f"{told}, attached in {shown(engine.get('arm'))}; its command lines are not known"
 
 
 def _process(process: Mapping[str, Any]) -> str:

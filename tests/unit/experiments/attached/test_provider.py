@@ -18,6 +18,7 @@ from labkit.experiments.attached.findings import findings
 from labkit.experiments.attached.placing import placed
 from labkit.experiments.attached.provider import AttachedProvider, attach
 from labkit.experiments.attached.records import AttachedEngine
+from labkit.experiments.report import write_report
 from labkit.experiments.runner import run_replay
 from labkit.store.runs import Run, RunStore
 from labkit.traffic.recording import RecordedStep, Recording, RecordingHeader, save
@@ -72,6 +73,8 @@ async def test_one_engine_serves_both_arms_of_its_cache_as_the_fleets_would(sour
     known = found.info.fingerprint["engines"][engine.base_url.removeprefix("http://")]
     assert (known["attached"], known["kind"], known["model"]) == (True, "vllm", "fake")
     assert (known["prefix_caching"], known["block_size"], known["command_lines"]) == (True, 16, "not known")
+    report = write_report(found).read_text()
+    assert "vllm, attached in prefix; its command lines are not known" in report
 
 
 async def test_what_a_bare_server_leaves_null_is_listed_and_nothing_else_is_null(source: str, tmp_path: Path):
