@@ -102,7 +102,7 @@ class EngineClient:
         url, headers = self.base_url + path, {"Content-Type": "application/json"}
         headers |= self._bearer.headers if self._bearer else {}
         if session is not None:
-            # vllm-router reads the first, sglang-router the second.
+            # vllm-router reads the first, SGLang's router the second.
             headers |= {"X-Session-Id": session, "X-SMG-Routing-Key": session}
         try:
             async with self._session.post(url, data=body, headers=headers) as response:

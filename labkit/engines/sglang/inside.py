@@ -112,8 +112,8 @@ def ask_server(argv: list[str], read: list[str], head: Mapping[str, Any], reache
 
 
 def ask_router(argv: list[str], read: list[str], head: Mapping[str, Any], reached: list[str]) -> dict[str, Any]:
-    parsed = importlib.import_module("sglang_router.launch_router").parse_router_args(argv)
-    reached.append("sglang-router's parser")
+    parsed = importlib.import_module("smg.launch_router").parse_router_args(argv)
+    reached.append("smg's parser")
     return {name: getattr(parsed, name) for name in read if hasattr(parsed, name)}
 
 

@@ -1,7 +1,9 @@
-"""The command line of sglang-router, which makes prefill and decode (or two replicas) one engine.
+"""The command line of smg, SGLang's router, which makes prefill and decode (or two replicas) one engine.
 
-Sessions stay where they were with the policy `manual`, by the header X-SMG-Routing-Key that the client sends beside
-X-Session-Id. `min_group` gives a new session to the worker that has fewest: the default draws it by lot.
+It is the successor of sglang-router, with the same options. sglang-router 0.3.2 writes each request anew with the
+fields that it knows: `cache_salt` is none of them, so that an arm whose cache a salt should switch off would hit, and
+the drafts of a request would not be told. smg hands on what it does not know. Its `consistent_hashing` keeps a session
+on one worker, the same in every arm, by the header X-SMG-Routing-Key, which the client sends beside X-Session-Id.
 """
 
 from __future__ import annotations
@@ -16,12 +18,10 @@ _MEMORY_BYTES = 256 << 20
 
 def router(profile: Profile, python: str, engines: Sequence[ProcessSpec], *, pd: bool) -> ProcessSpec:
     """The router in front of `engines`. Its own /metrics are not an engine's, so nothing scrapes them."""
-    policy = profile.layers.pd_split.router_policy
     argv = (
-        *(python, "-m", "sglang_router.launch_router"),
+        *(python, "-m", "smg.launch_router"),
         *(_pd_workers(engines) if pd else ("--worker-urls", *map(_url, engines))),
-        *("--policy", policy),
-        *(("--assignment-mode", "min_group") if policy == "manual" else ()),
+        *("--policy", profile.layers.pd_split.router_policy),
         *("--host", "127.0.0.1", "--port", "{port:router}"),
         *("--prometheus-host", "127.0.0.1", "--prometheus-port", "{port:router-metrics}"),
         *("--worker-startup-check-interval", "1"),

@@ -69,7 +69,7 @@ def test_every_arm_has_the_same_router_with_the_same_policy() -> None:
         one, other = make_plan(PROFILE, left), make_plan(PROFILE, right)
         settings = {each.setting for each in diff(one, other) if each.role == "router"}
         assert settings == (pairing if left.pd_split != right.pd_split else set())
-        assert option(one, "router", "--policy") == "manual"
+        assert option(one, "router", "--policy") == "consistent_hashing"
 
 
 @pytest.mark.parametrize("method", PROFILE.layers.speculation.methods)

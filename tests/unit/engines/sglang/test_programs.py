@@ -22,7 +22,7 @@ def python3(folder: Path, lacks: str) -> None:
     program.chmod(0o755)
 
 
-@pytest.mark.parametrize("lacks", ["sglang", "sglang_router"])
+@pytest.mark.parametrize("lacks", ["sglang", "smg"])
 def test_the_package_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lacks: str) -> None:
     python3(tmp_path, lacks)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
