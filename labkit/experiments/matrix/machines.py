@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from labkit.engines.profiles import Profile
+from labkit.store.fingerprint import host_fingerprint
+from labkit.telemetry.energy import gpus_alike
 
 Fingerprint = Mapping[str, Any]
 
@@ -22,14 +24,32 @@ def engine_version(fingerprint: Fingerprint, profile: Profile) -> str | None:
 
 
 def machine_in_words(fingerprint: Fingerprint) -> str:
-    """`AMD EPYC, 2 threads`."""
+    """`AMD EPYC, 2 threads`, or `8 x AMD Instinct MI300X, AMD EPYC, 96 threads`."""
     cpu = fingerprint.get("cpu") or {}
     threads = cpu.get("usable_threads") or cpu.get("threads")
-    return f"{cpu.get('model') or 'an unnamed processor'}{f', {threads} threads' if threads else ''}"
+    gpus = [f"{count} x {name}" for name, count in _gpus(fingerprint)]
+    return ", ".join([*gpus, cpu.get("model") or "an unnamed processor", *([f"{threads} threads"] if threads else [])])
 
 
-def same_machine(one: Fingerprint, other: Fingerprint) -> bool:
-    """As far as a fingerprint can tell: processor, threads and memory, which has no name or serial number."""
-    keys = ("model", "cores", "threads")
-    cpus = [[(each.get("cpu") or {}).get(key) for key in keys] for each in (one, other)]
-    return cpus[0] == cpus[1] and one.get("memory_bytes") == other.get("memory_bytes")
+def measured_here(fingerprint: Fingerprint) -> bool:
+    """Whether a run was made on this machine, as far as a fingerprint can tell: it has no name or serial number.
+
+    Processor, threads, memory and GPUs are compared; drivers are not, since a machine gets new ones.
+    """
+    host = {**host_fingerprint(), "gpus": gpus_alike() if fingerprint.get("gpus") else []}
+    return _hardware(fingerprint) == _hardware(host)
+
+
+def _hardware(fingerprint: Fingerprint) -> list[Any]:
+    cpu = fingerprint.get("cpu") or {}
+    return [
+        *(cpu.get(key) for key in ("model", "cores", "threads")),
+        fingerprint.get("memory_bytes"),
+        _gpus(fingerprint),
+    ]
+
+
+def _gpus(fingerprint: Fingerprint) -> list[tuple[str, int]]:
+    """Name and number of each kind."""
+    kinds = fingerprint.get("gpus") or []
+    return [(str(kind.get("market_name") or kind.get("architecture") or "GPU"), kind["count"]) for kind in kinds]

@@ -19,11 +19,10 @@ from labkit.core.errors import LabError
 from labkit.core.records import RunInfo
 from labkit.engines.plan import Plan
 from labkit.engines.profiles import Profile
-from labkit.experiments.matrix.machines import engine_version, machine_in_words, same_machine
+from labkit.experiments.matrix.machines import engine_version, machine_in_words, measured_here
 from labkit.experiments.matrix.same_engine import same_command_lines, wanted_today
 from labkit.experiments.view import Events, RunView, view_of
 from labkit.store.examples import examples, info_in
-from labkit.store.fingerprint import host_fingerprint
 from labkit.store.runs import Run, RunStore
 
 _ENDED = ("done", "partial")
@@ -85,7 +84,7 @@ def _about(info: RunInfo, profile: Profile, shipped: bool) -> dict[str, Any]:
         "profile": info.fingerprint["profile"],
         "version": engine_version(info.fingerprint, profile),
         "machine": machine_in_words(info.fingerprint),
-        "here": not shipped and same_machine(info.fingerprint, host_fingerprint()),
+        "here": not shipped and measured_here(info.fingerprint),
         "shipped": shipped,
     }
 

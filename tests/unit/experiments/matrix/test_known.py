@@ -17,6 +17,7 @@ from labkit.experiments.matrix import Known, KnownCell, keep_told, matrix, read_
 from labkit.experiments.matrix.cells import cell_tables
 from labkit.experiments.matrix.known import STALE, same_version
 from labkit.experiments.matrix.machines import engine_version
+from labkit.store.fingerprint import host_fingerprint
 from labkit.store.runs import RunStore
 
 
@@ -77,6 +78,18 @@ def test_a_run_of_another_machine_is_not_here(store: RunStore) -> None:
     ran(store, fingerprint={"cpu": cpu})
     found = of(store)
     assert (found.status, found.words) == ("measured elsewhere", "measured on Abacus, 8 threads (a run in this store)")
+
+
+def test_a_machine_with_other_gpus_is_another_machine(store: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    gpus = [{"market_name": "AMD Instinct MI300X", "driver": "6.1", "count": 8}]
+    ran(store, fingerprint={"gpus": gpus, "cpu": {**host_fingerprint()["cpu"], "usable_threads": 96}})
+    found = of(store)
+    assert found.status == "measured elsewhere"
+    assert found.machine.startswith("8 x AMD Instinct MI300X, ")
+    assert found.machine.endswith(", 96 threads")
+    newer = [{**gpus[0], "driver": "6.2"}]
+    monkeypatch.setattr("labkit.experiments.matrix.machines.gpus_alike", lambda: newer)
+    assert of(store).status == "measured here"
 
 
 def test_what_an_engine_said_when_it_refused_is_kept(store: RunStore) -> None:
