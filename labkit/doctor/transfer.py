@@ -14,7 +14,7 @@ _LIBRARIES = {
     "mooncake": ("mooncake", ("mooncake-transfer-engine",), "mooncake-transfer-engine"),
 }
 """Transfer to module, the distributions that have it, and the one to install."""
-_ROUTERS = {"vllm": ("vllm-router", "0.1.17"), "sglang": ("sglang-router", "")}
+_ROUTERS = {"vllm": ("vllm-router", "0.1.17"), "sglang": ("smg", "")}
 
 
 def library(facts: Facts) -> list[Check]:

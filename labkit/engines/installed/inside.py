@@ -19,7 +19,7 @@ DISTRIBUTIONS = (
     "torch",
     "sglang",
     "vllm-router",
-    "sglang-router",
+    "smg",
     "nixl",
     "nixl-rocm",
     "amd-mori",
@@ -29,7 +29,7 @@ DISTRIBUTIONS = (
     "amd-aiter",
     "amdsmi",
 )
-MODULES = ("vllm", "sglang", "torch", "mori", "nixl", "nixl_rocm", "aiter", "mooncake", "vllm_router", "sglang_router")
+MODULES = ("vllm", "sglang", "torch", "mori", "nixl", "nixl_rocm", "aiter", "mooncake", "vllm_router", "smg")
 
 
 def folder(module: str) -> Path | None:

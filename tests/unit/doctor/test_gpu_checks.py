@@ -358,7 +358,7 @@ def test_no_shipped_gpu_profile_asks_for_more_than_its_own_machine(profile):
 
 SGLANG = "mi300x-8-qwen3-235b-sglang"
 SGLANG_PYTHON = rocm_python(
-    packages={"sglang": "0.5.23", "torch": "2.9.0+rocm700", "sglang-router": "0.3.2", "amd-mori": "1.2.0"},
+    packages={"sglang": "0.5.23", "torch": "2.9.0+rocm700", "smg": "1.13.0", "amd-mori": "1.2.0"},
     modules=("aiter", "mori", "sglang", "torch"),
     kernels=(),
 )
@@ -370,8 +370,8 @@ SGLANG_PYTHON = rocm_python(
         ({}, "Engine build", "ok", "sglang 0.5.23 is a ROCm build"),
         ({"torch": {}, "packages": {"sglang": "0.5.23", "torch": "2.9.0"}}, "Engine build", "fail", "is a CUDA build"),
         ({"packages": {"torch": "2.9.0+rocm700"}}, "Engine build", "fail", "no sglang in /usr/bin/python3.12"),
-        ({}, "Router", "ok", "sglang-router 0.3.2"),
-        ({"packages": {"sglang": "0.5.23"}}, "Router", "fail", "no sglang-router in the engine's Python"),
+        ({}, "Router", "ok", "smg 1.13.0"),
+        ({"packages": {"sglang": "0.5.23"}}, "Router", "fail", "no smg in the engine's Python"),
         ({"modules": ("sglang", "mori")}, "AITER", "fail", "no module aiter"),
         ({"modules": ("sglang", "aiter")}, "Transfer library (mori)", "fail", "no module mori"),
         ({}, "RDMA network", "unknown", "none; the profile names no backend"),
