@@ -17,6 +17,7 @@ from labkit.core.errors import EngineBusy, UnknownName
 from labkit.core.paths import state_dir
 from labkit.core.progress import OnProgress, silent
 from labkit.engines.fleet import Fleet
+from labkit.engines.process import is_alive
 from labkit.engines.profiles import Profile
 from labkit.experiments.fleet_provider import FleetProvider
 from labkit.experiments.serving import EngineProvider, Served
@@ -40,9 +41,12 @@ class FleetOnNode:
 
 
 def end_left(fleet: Fleet) -> list[str]:
-    """End engines whose starter is gone, as after a kill of the driver: they take time from what is measured next."""
+    """End what is up, half started or half gone and whose starter is gone, as after a kill of the driver.
+
+    It would take time from what is measured next. Ray ends a worker's own children with it, and not their children.
+    """
     ended = []
-    for engine in [each for each in fleet.ps() if fleet.left(each)]:
+    for engine in [each for each in fleet.ps() if not is_alive(each.owner) and not fleet.adopted(each)]:
         with suppress(EngineBusy, UnknownName):
             ended += [each.id for each in fleet.down(engine.id)]
     return ended

@@ -1,32 +1,31 @@
 """Engines of a node carry its name; what a killed driver left on the node is ended before anything is measured."""
 
+import os
+import signal
 from contextlib import nullcontext
-from types import SimpleNamespace
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+from spread_fakes import until
 
 from labkit.core.arms import arm_named
-from labkit.core.errors import EngineBusy
+from labkit.engines.fleet import Fleet
+from labkit.engines.plan import make_plan
+from labkit.engines.process import ProcessState, end_group, group, is_alive, spawn
 from labkit.engines.profiles import load_profile
+from labkit.engines.registry import Engine
 from labkit.experiments.serving import Served
 from labkit.experiments.spread.engines import FleetOnNode, NamedProvider, end_left
 
 
-class Left:
-    """A fleet of three engines: one whose starter lives, one that was left, and one that was left and is in use."""
-
-    def __init__(self) -> None:
-        self.ended: list[str] = []
-
-    def ps(self) -> list[SimpleNamespace]:
-        return [SimpleNamespace(id=name) for name in ("mine", "left", "busy")]
-
-    def left(self, engine: SimpleNamespace) -> bool:
-        return engine.id != "mine"
-
-    def down(self, engine_id: str) -> list[SimpleNamespace]:
-        if engine_id == "busy":
-            raise EngineBusy("in use")
-        self.ended.append(engine_id)
-        return [SimpleNamespace(id=engine_id)]
+def begun(fleet: Fleet, log: Path, owner: ProcessState | None = None) -> ProcessState:
+    """An engine whose leader has a child, registered with this owner, else with one that is gone; the leader."""
+    plan = make_plan(load_profile("cpu-smollm2"), arm_named("base"), model_path="/nowhere", cores=(0,))
+    leader = spawn(["sh", "-c", "sleep 60 & exec sleep 60"], dict(os.environ), log, role="engine")
+    owner = owner or replace(leader, created=1.0)
+    fleet._registry.write(Engine(id=log.stem, plan=plan, processes=(leader,), owner=owner))
+    return leader
 
 
 class Inner:
@@ -60,10 +59,22 @@ async def test_outside_an_engine_has_its_nodes_name_and_inside_its_own():
     assert await named.close(keep=False) == ["node-1/e1"]
 
 
-def test_engines_whose_starter_is_gone_are_ended_and_others_are_not():
-    fleet = Left()
-    assert end_left(fleet) == ["left"]
-    assert fleet.ended == ["left"]
+async def test_what_a_killed_driver_left_half_gone_is_ended_whole_and_what_has_its_starter_is_not(tmp_path: Path):
+    """Ray ends the leader with the worker, and not what the leader had started."""
+    fleet = Fleet(tmp_path / "state")
+    here = psutil.Process()
+    kept = begun(fleet, tmp_path / "kept.log", ProcessState(pid=here.pid, created=here.create_time(), role="", log=""))
+    left = begun(fleet, tmp_path / "left.log")
+    try:
+        await until(lambda: len(group(left)) == 2)
+        os.kill(left.pid, signal.SIGKILL)
+        await until(lambda: not is_alive(left))
+        assert len(group(left)) == 1
+        assert end_left(fleet) == ["left"]
+        assert group(left) == []
+        assert is_alive(kept)
+    finally:
+        end_group(kept)
 
 
 def test_nodes_with_one_home_have_a_fleet_each(tmp_path, monkeypatch):
