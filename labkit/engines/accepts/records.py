@@ -57,8 +57,9 @@ class Answer(Record):
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
-        lists = {name: tuple(data.get(name, ())) for name in ("warned", "reached")}
-        return super().from_dict({**data, **lists})
+        lists = {"warned": (), "reached": ()}
+        told = {**lists, **data}
+        return super().from_dict({**told, **{name: tuple(told[name]) for name in lists}})
 
 
 @dataclass(frozen=True, kw_only=True)
