@@ -118,20 +118,24 @@ def _interview(
     with tempfile.TemporaryDirectory(prefix="labkit-asks-") as folder:
         asked, told, log = (Path(folder) / name for name in ("asked.json", "told.jsonl", "log.txt"))
         asked.write_text(json.dumps({"models": models, "questions": questions}), encoding="utf-8")
-        state = spawn(
-            [python, str(_INSIDE), str(asked), str(told)], engine_environment(os.environ, _ENV), log, role="asked"
-        )
-        deadline = time.monotonic() + limit_s
-        try:
-            while is_alive(state) and time.monotonic() < deadline:
-                time.sleep(0.05)
-            code, late = exit_code(state), is_alive(state)
-        finally:
-            end_group(state)
+        why = _run([python, str(_INSIDE), str(asked), str(told)], log, limit_s)
         lines = told.read_text(encoding="utf-8").splitlines() if told.is_file() else []
-        head, *answers = (json.loads(line) for line in lines) if lines else ({},)
-        last = (tail(log, 1) or ["it said nothing"])[0]
-    why = f"no answer within {limit_s:g} s" if late else f"the process ended with exit code {code}: {last}"
+    head, *answers = [json.loads(line) for line in lines] or [{}]
     if lines and head["sglang"] is None:
         why = head.get("broken", "SGLang is not installed in that Python")
     return head, {each["id"]: each for each in answers}, why
+
+
+def _run(command: Sequence[str], log: Path, limit_s: float) -> str:
+    """Run it to its end, or to the limit; in words what became of it."""
+    state = spawn(list(command), engine_environment(os.environ, _ENV), log, role="asked")
+    deadline = time.monotonic() + limit_s
+    try:
+        while is_alive(state) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        if is_alive(state):
+            return f"no answer within {limit_s:g} s"
+        last = (tail(log, 1) or ["it said nothing"])[0]
+        return f"the process ended with exit code {exit_code(state)}: {last}"
+    finally:
+        end_group(state)
