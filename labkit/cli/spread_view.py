@@ -18,9 +18,10 @@ from labkit.experiments.design import Design
 from labkit.experiments.factorial import NAME, FactorialAsked
 from labkit.experiments.runner import OnCreated, replay_design
 from labkit.experiments.serving import StaticProvider
-from labkit.experiments.spread.cluster import Node, connected
+from labkit.experiments.spread.cluster import connected
 from labkit.experiments.spread.conduct import run_spread
 from labkit.experiments.spread.engines import Attached, FleetOnNode, Recipe
+from labkit.experiments.spread.nodes import Node
 from labkit.experiments.spread.units import units
 from labkit.store.runs import Run
 

@@ -16,14 +16,15 @@ from factorials import asked, measured, of, saved
 from spread_fakes import Fakes, NotedClock, Shifted, until
 
 from labkit.core.progress import Progress
-from labkit.experiments.spread.cluster import Node, connected
+from labkit.experiments.spread.cluster import connected
 from labkit.experiments.spread.conduct import run_spread
+from labkit.experiments.spread.nodes import Node
 from labkit.experiments.spread.ray_import import ray_module
 from labkit.store.runs import Run, RunStore
 
 pytestmark = pytest.mark.engine
 AHEAD = {"one": 4321.5, "two": -987.25}
-SMALL = {"num_cpus": 2, "object_store_memory": 80 * 2**20, "node_ip_address": "127.0.0.1"}
+SMALL = {"num_cpus": 2, "object_store_memory": 80 * 2**20}
 
 
 class TwoNodes:

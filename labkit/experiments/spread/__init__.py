@@ -6,7 +6,7 @@ the run folder and is its only writer; nodes send what they measure as it happen
 
 units      which blocks belong together
 board      who measures what next, and what happens to the repeats of a lost node. Pure
-ray_import Ray, or an error with the next step; cluster: its nodes
+ray_import Ray, or an error with the next step; cluster: connected to; nodes, fitness: its machines
 engines    what serves on a node; worker: what runs there; relayed: how its rows travel
 offset     one clock from two; conduct: the run, top to bottom, with spreading in its middle
 """

@@ -16,10 +16,10 @@ from labkit.experiments.design import Design
 from labkit.experiments.kept_recordings import keep_recordings, recordings_in
 from labkit.experiments.runner import OnCreated
 from labkit.experiments.spread.board import RETRIES
-from labkit.experiments.spread.cluster import Node
 from labkit.experiments.spread.crew import Crew
 from labkit.experiments.spread.engines import Recipe
 from labkit.experiments.spread.node_remarks import differing, one_fingerprint
+from labkit.experiments.spread.nodes import Node
 from labkit.experiments.spread.spreading import Spreading
 from labkit.experiments.spread.worker import ClockOf, system_clock
 from labkit.experiments.spread.workers import Workers

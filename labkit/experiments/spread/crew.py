@@ -10,8 +10,8 @@ from typing import Any
 from labkit.core.clock import Clock
 from labkit.core.errors import LabError
 from labkit.experiments.design import Design
-from labkit.experiments.spread.cluster import Node, on_node
 from labkit.experiments.spread.engines import Recipe
+from labkit.experiments.spread.nodes import Node, on_node
 from labkit.experiments.spread.offset import Offset, measured_offset
 from labkit.experiments.spread.ray_import import ray_module
 from labkit.experiments.spread.relayed import Line

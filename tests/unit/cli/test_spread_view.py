@@ -9,8 +9,8 @@ from labkit.cli import spread_view
 from labkit.core.arms import arm_named
 from labkit.core.errors import BadInput
 from labkit.experiments.design import Design, blocks
-from labkit.experiments.spread.cluster import Node
 from labkit.experiments.spread.engines import Attached, FleetOnNode
+from labkit.experiments.spread.nodes import Node
 
 NODES = (Node("one", "1"), Node("two", "2"), Node("three", "3"))
 

@@ -12,7 +12,9 @@ import pytest
 import labkit
 from labkit.core.errors import BadInput, LabError
 from labkit.experiments.spread import cluster, ray_import
-from labkit.experiments.spread.cluster import check_alike, connected, nodes_of
+from labkit.experiments.spread.cluster import connected
+from labkit.experiments.spread.fitness import check_alike
+from labkit.experiments.spread.nodes import nodes_of
 
 HERE = {"python": platform.python_version(), "labkit": labkit.__version__}
 
