@@ -60,7 +60,7 @@ class StepRecord(Record):
     mode: str = column(
         "string", "", "`natural`: the engine's own text and stop; `pinned`: the recorded length", default="natural"
     )
-    engine: str = column("string", "", "id of the engine in the fleet")
+    engine: str = column("string", "", "id of the engine in the fleet; `<node>/<id>` in a spread run")
     t_send: float = column("float64", "s", "request sent, since the run's start")
     t_first_token: float | None = column("float64", "s", "first event with any generated token", nullable=True)
     t_first_visible: float | None = column("float64", "s", "first event with content or a tool call", nullable=True)
@@ -145,7 +145,7 @@ class SampleRecord(Record):
 
     run: str = column("string", "", "id of the run")
     t: float = column("float64", "s", "when it was read, since the run's start")
-    source: str = column("string", "", "host, client, amdsmi, nvml, rapl, or an engine's process `<engine>/<role>`")
+    source: str = column("string", "", "host, client, amdsmi, nvml, rapl, or an engine's process `<engine>/<role>`; `<node>/` before it in a spread run")
     name: str = column("string", "", "metric name, as its source calls it")
     unit: str = column("string", "", "unit of the value")
     value: float | None = column("float64", "see unit", "the value; null when it could not be read", nullable=True)
