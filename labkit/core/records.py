@@ -145,7 +145,9 @@ class SampleRecord(Record):
 
     run: str = column("string", "", "id of the run")
     t: float = column("float64", "s", "when it was read, since the run's start")
-    source: str = column("string", "", "host, client, amdsmi, nvml, rapl, or an engine's process `<engine>/<role>`; `<node>/` before it in a spread run")
+    source: str = column(
+        "string", "", "host, client, amdsmi, nvml, rapl or `<engine>/<role>`; a spread run: `<node>/` before it"
+    )
     name: str = column("string", "", "metric name, as its source calls it")
     unit: str = column("string", "", "unit of the value")
     value: float | None = column("float64", "see unit", "the value; null when it could not be read", nullable=True)
