@@ -13,7 +13,7 @@ _SHOWN, _WIDTH = 2, 120
 """How many reasons a line tells, and how long each may be."""
 _FIRST = ("GPU node", "memory", "transfer")
 """Areas whose reasons come first: what is not installed matters little where there is no GPU to run it on."""
-_WITHOUT_ONE = "`labkit plan` and `labkit matrix` still work."
+_WITHOUT_ONE = "labkit plan and labkit matrix still work."
 _COUNTS = {1: "the arm", 2: "the two arms", 4: "the four arms", 6: "the six arms"}
 
 

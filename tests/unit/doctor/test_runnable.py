@@ -28,7 +28,7 @@ def test_the_sentence_names_layers_where_arms_share_one_and_gpus_first() -> None
     )
     found = [check("disk"), check("hub"), check("GPUs", area="GPU node"), check("mori", stops=split)]
     assert runnable("p", found).sentence == (
-        "none: GPUs: GPUs is wrong; disk: disk is wrong; and 2 more. `labkit plan` and `labkit matrix` still work."
+        "none: GPUs: GPUs is wrong; disk: disk is wrong; and 2 more. labkit plan and labkit matrix still work."
     )
     assert grouped(("base", "all")) == "base, all"
 
