@@ -70,7 +70,7 @@ class Installer:
         packages = [".", *(str(file.parent) for file in sorted(self.root.glob("plugins/*/pyproject.toml")))]
         editable = [word for package in packages for word in ("-e", package)]
         self.pip("install", "--no-deps", "--no-build-isolation", *editable)
-        venv.at_every_start(self.venv, "labkit_vllm_cpu.amdsmi_guard")
+        venv.at_every_start(self.venv, Path(__file__).with_name("amdsmi_guard.py"))
 
     def check(self, again: bool) -> None:
         """The parts that most often break load: torch computes, vLLM, Ray and labkit import."""

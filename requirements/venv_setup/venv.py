@@ -43,6 +43,8 @@ def clear_half_installed(venv: Path) -> list[str]:
     return [folder.name for folder in half]
 
 
-def at_every_start(venv: Path, module: str) -> None:
-    """Have every interpreter of the environment import `module` when it starts."""
-    (site_packages(venv) / "labkit-start.pth").write_text(f"import {module}\n", encoding="utf-8")
+def at_every_start(venv: Path, module: Path) -> None:
+    """Copy `module` into the environment, and have each of its interpreters import it when it starts."""
+    packages, name = site_packages(venv), f"labkit_{module.stem}"
+    shutil.copyfile(module, packages / f"{name}.py")
+    (packages / "labkit-start.pth").write_text(f"import {name}\n", encoding="utf-8")

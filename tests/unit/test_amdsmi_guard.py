@@ -29,5 +29,5 @@ def test_ray_loads_beside_it_and_not_without_it() -> None:
 
 
 def test_other_imports_are_left_alone() -> None:
-    code = "import labkit_vllm_cpu.amdsmi_guard as guard; print(guard._finder.find_spec('json'), 'io' in vars(guard))"
+    code = "import labkit_amdsmi_guard as guard; print(guard._finder.find_spec('json'), 'io' in vars(guard))"
     assert run(code).stdout == "None False\n"

@@ -1,9 +1,9 @@
 """`import amdsmi` without the driver's library as an ImportError, so that what tries it and goes on without can do so.
 
 amdsmi raises KeyError there, after printing two lines. Ray catches ImportError alone and so cannot be imported beside
-it, and vLLM imports Ray where that is installed. Set-up puts `import labkit_vllm_cpu.amdsmi_guard` into a .pth file of
-the CPU environment, whose every interpreter then has the guard, Ray's workers too. Where the library loads, nothing is
-different.
+it, and vLLM imports Ray where that is installed. Set-up copies this file into the CPU environment and has each of its
+interpreters import it at the start, Ray's workers too. It is a copy, since the sandbox of agents reads the environment
+and not the project's folder. Where the library loads, nothing is different.
 """
 
 from __future__ import annotations
