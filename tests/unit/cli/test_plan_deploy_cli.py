@@ -53,10 +53,15 @@ def test_what_is_there_is_not_replaced_unless_forced(tmp_path: Path) -> None:
     assert (tmp_path / "k8s.yaml").read_text() != "mine"
 
 
-def test_a_folder_that_is_a_file_is_said(tmp_path: Path) -> None:
+def test_what_cannot_be_written_is_said_with_its_path_and_the_reason(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(LabError, match="not a folder"):
-        run(*SPLIT, "--as", "docker", "--out", str(tmp_path / "file"))
+    (tmp_path / "docker.sh").mkdir()
+    for out, named in ((tmp_path / "file", "file"), (Path("/proc/x"), "/proc/x")):
+        with pytest.raises(LabError, match=f"{named}.*cannot be written") as refused:
+            run(*SPLIT, "--as", "docker", "--out", str(out))
+        assert "--out" in refused.value.hint
+    with pytest.raises(LabError, match=r"docker\.sh: cannot be written: Is a directory"):
+        run(*SPLIT, "--as", "docker", "--out", str(tmp_path), "--force")
 
 
 def test_files_as_json() -> None:
