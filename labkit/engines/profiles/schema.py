@@ -10,6 +10,8 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from labkit.core.errors import BadInput
+
 FlagValue = bool | int | float | str | dict[str, Any] | list[Any]
 Flags = dict[str, FlagValue]
 
@@ -138,3 +140,14 @@ class Profile(_Table):
     layers: Layers
     ports: dict[str, int] = {}
     variants: dict[str, Variant] = {}
+
+    @model_validator(mode="after")
+    def _gpus_of_the_machine(self) -> Self:
+        """Raises BadInput as it is: pydantic's own error would name the whole profile for a field of two tables."""
+        there = self.machine.gpus
+        for gpu in (gpu for process in self.engine.gpus for gpu in process):
+            if not 0 <= gpu < there:
+                allowed = f"0 to {there - 1}" if there > 1 else "0" if there else "none"
+                hint = f"`gpus` under [machine] says how many GPUs the node of {self.name} has."
+                raise BadInput("engine.gpus", gpu, f"{allowed}, as machine.gpus is {there}", hint)
+        return self

@@ -72,6 +72,7 @@ def test_a_gpu_profile_pins_what_a_layer_would_change(name: str) -> None:
     """Attention backend, runner, scheduling, blocks and batches are stated for all arms, with a reason beside them."""
     engine = load_profile(name).engine
     wanted = {"attention-backend", "async-scheduling", "block-size", "max-num-seqs", "max-num-batched-tokens"}
+    wanted |= {"max-cudagraph-capture-size"}
     assert wanted <= set(engine.flags)
     assert engine.env["VLLM_USE_V2_MODEL_RUNNER"] == "0"
     methods = load_profile(name).layers.speculation.methods
