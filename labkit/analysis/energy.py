@@ -20,7 +20,8 @@ import numpy as np
 import pandas as pd
 
 from labkit.analysis.arms import in_order
-from labkit.analysis.tables import Floats, measured, numbers, typed_frame
+from labkit.analysis.nodes import is_near, nodes_of_repeats
+from labkit.analysis.tables import Floats, numbers, typed_frame
 from labkit.analysis.unbroken import grown, integral
 from labkit.analysis.windows import Window, windows
 from labkit.core.columns import column
@@ -87,21 +88,12 @@ def joules(samples: pd.DataFrame, steps: pd.DataFrame) -> pd.DataFrame:
 
 def group_joules(samples: pd.DataFrame, steps: pd.DataFrame) -> pd.DataFrame:
     """One row for each arm, condition, cache state and repeat; columns as GroupJoulesRow declares them."""
-    devices, nodes = _devices(samples), _nodes(steps)
-    rows = [_group(_near(devices, nodes.get(key[-1])), key, spans) for key, spans in windows(steps).items()]
+    devices, nodes = _devices(samples), nodes_of_repeats(steps)
+    rows = []
+    for key, spans in windows(steps).items():
+        near = [each for each in devices if is_near(each.source, nodes.get(key[-1]))]
+        rows.append(_group(near, key, spans))
     return typed_frame(GroupJoulesRow, rows)
-
-
-def _nodes(steps: pd.DataFrame) -> dict[int, str]:
-    """Repeat to the node that measured it, in a run that was spread: its engines are called `<node>/...`."""
-    kept = measured(steps)
-    spread = kept[kept["engine"].str.contains("/")]
-    return dict(zip(spread["repeat"].astype(int), spread["engine"].str.split("/").str[0], strict=True))
-
-
-def _near(devices: Sequence[_Device], node: str | None) -> list[_Device]:
-    """The devices of this node: what others of the run drew meanwhile was for another repeat."""
-    return [each for each in devices if "/" not in each.source or each.source.startswith(f"{node}/")]
 
 
 def _summed(arm: str, groups: pd.DataFrame) -> JoulesRow:

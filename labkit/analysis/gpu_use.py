@@ -3,7 +3,8 @@
 A share is of the time since the reading before, so only readings whose whole interval lies in a window of the arm
 count; of a gauge, those that lie in one. AMD's shares come from accumulators. NVML has a gauge of its own short window
 alone, which can miss most of what happens between two readings: `counted` says which it is. Bytes are the growth of a
-counter, null where a hole in its samples leaves a part of a window unknown.
+counter, null where a hole in its samples leaves a part of a window unknown. In a run that was spread over nodes a GPU
+has the windows of the repeats that its own node measured, and a node that measured nothing of an arm has no row there.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import pandas as pd
 
 from labkit.analysis.arms import in_order
 from labkit.analysis.gpu_series import GpuSeries, gpu_series
+from labkit.analysis.nodes import is_near, nodes_of_repeats
 from labkit.analysis.tables import Floats, typed_frame
 from labkit.analysis.windows import Window, merged, windows
 from labkit.core import gpus
@@ -32,6 +34,7 @@ class GpuUseRow(Record):
     arm: str = column("string", "", "label of the arm")
     source: str = column("string", "", "library that told it: `amdsmi` or `nvml`")
     device: str = column("string", "", "name of the GPU")
+    seconds: float = column("float64", "s", "length of the windows that its machine measured")
     n: int = column("int64", "", "readings of its busy share that count")
     counted: bool = column("bool", "", "whether the shares are counted; else a gauge of a short window each")
     gfx_busy: float | None = column("float64", "", "share of the time a kernel ran, mean, 0 to 1", nullable=True)
@@ -48,10 +51,15 @@ class GpuUseRow(Record):
 
 def gpu_use(samples: pd.DataFrame, steps: pd.DataFrame) -> pd.DataFrame:
     """One row per arm and GPU, columns as GpuUseRow declares them; warm-up left out. Empty where no GPU was read."""
-    devices, found = gpu_series(samples), windows(steps)
+    devices, found, nodes = gpu_series(samples), windows(steps), nodes_of_repeats(steps)
+
+    def near(arm: str, device: GpuSeries) -> tuple[Window, ...]:
+        mine = [each for key, each in found.items() if key[0] == arm and is_near(device.source, nodes.get(key[-1]))]
+        return merged(span for each in mine for span in each)
+
     arms = in_order(pd.Series([arm for arm, *_ in found], dtype="string"))
-    spans = {arm: merged(span for key, each in found.items() if key[0] == arm for span in each) for arm in arms}
-    return typed_frame(GpuUseRow, [_row(arm, device, spans[arm]) for arm in arms for device in devices])
+    rows = [_row(arm, device, spans) for arm in arms for device in devices if (spans := near(arm, device))]
+    return typed_frame(GpuUseRow, rows)
 
 
 def _row(arm: str, device: GpuSeries, spans: Sequence[Window]) -> GpuUseRow:
@@ -63,6 +71,7 @@ def _row(arm: str, device: GpuSeries, spans: Sequence[Window]) -> GpuUseRow:
         arm=arm,
         source=device.source,
         device=device.name,
+        seconds=sum(span.seconds for span in spans),
         n=int(busy.size),
         counted=counted,
         gfx_busy=_mean(busy),

@@ -12,9 +12,10 @@ from labkit.analysis.gpus_by_arm import gpus_by_arm
 
 HEAD = ("arm", "GPUs", "busy", "least", "most", "memory", "GB used", "W", "GB read", "written")
 NOTE = (
-    "All GPUs of the machine, idle ones too, while an arm was measured. Busy: share of the time in which a kernel ran, "
-    "which is not how much of the GPU it used; mean, and of the least and the most busy GPU. Memory: share of its "
-    "bandwidth. GB used: memory in use, at most, on one GPU. W: all together, mean. Read, written: between GPUs."
+    "All GPUs of the machine, or of the nodes, that measured an arm, idle ones too, while it did. Busy: share of the "
+    "time in which a kernel ran, which is not how much of the GPU it used; mean, and of the least and the most busy "
+    "GPU. Memory: share of its bandwidth. GB used: memory in use, at most, on one GPU. W: all of one machine together, "
+    "mean. Read, written: between GPUs."
 )
 GAUGE = "~: a gauge of the driver's own short window, not counted since the reading before."
 _GB = 1e9

@@ -109,15 +109,64 @@ def test_one_that_told_nothing_makes_the_sum_null() -> None:
     assert by_arm([], step(0, 2)) == []
 
 
-def test_gpus_of_two_nodes_are_not_one_another() -> None:
-    """Two machines of a kind have their GPUs at the same addresses."""
-    power = [
-        *of("0000:05:00.0", "power", [(1, 300)], "W", "n1/amdsmi"),
-        *of("0000:05:00.0", "power", [(1, 500)], "W", "n2/amdsmi"),
+AT = "0000:05:00.0"
+"""Two machines of a kind have their GPUs at the same addresses."""
+
+
+def on(node: str, busy: float, watts: float, until: int = 30) -> list[SampleRecord]:
+    """A GPU of this node, read every second, that does the same all the time; 10 bytes a second over its link."""
+    seconds, source = range(until), f"{node}/amdsmi"
+    return [
+        *of(AT, "gfx_busy", [(t, busy) for t in seconds], source=source),
+        *of(AT, "power", [(t, watts) for t in seconds], "W", source),
+        *of(AT, "link_read", [(t, 10.0 * t) for t in seconds], "bytes", source),
     ]
-    assert [(row["source"], row["power_w"]) for row in use(power, step(0, 2))] == [
-        ("n1/amdsmi", 300),
-        ("n2/amdsmi", 500),
+
+
+NODES = [*on("n1", 1.0, 700), *on("n2", 0.2, 140)]
+
+
+def repeat(number: int, node: str, arm: str, start: float, end: float, **values: object) -> StepRecord:
+    return step(start, end, arm, repeat=number, engine=f"{node}/e", **values)
+
+
+def test_a_gpu_counts_for_what_its_own_node_measured() -> None:
+    """At the same time: what the other node's GPU did was for another arm."""
+    steps = [repeat(0, "n1", "base", 1, 9), repeat(1, "n2", "prefix", 1, 9)]
+    assert [(row["arm"], row["source"], row["gfx_busy"], row["power_w"]) for row in use(NODES, *steps)] == [
+        ("base", "n1/amdsmi", pytest.approx(1.0), 700),
+        ("prefix", "n2/amdsmi", pytest.approx(0.2), 140),
     ]
-    (row,) = by_arm(power, step(0, 2))
-    assert (row["n_gpus"], row["power_w"]) == (2, 800)
+    base, prefix = by_arm(NODES, *steps)
+    assert [(row["n_gpus"], row["gfx_busy"], row["power_w"]) for row in (base, prefix)] == [
+        (1, pytest.approx(1.0), 700),
+        (1, pytest.approx(0.2), 140),
+    ]
+
+
+def test_an_arm_of_several_nodes_has_the_power_of_one_at_a_time_and_means_over_their_time() -> None:
+    """Three times as long on n1, in two repeats: 3/4 of 700 W and 1/4 of 140 W, and the bytes of all three."""
+    steps = [repeat(0, "n1", "base", 1, 9), repeat(1, "n2", "base", 1, 9), repeat(2, "n1", "base", 10, 26)]
+    (row,) = by_arm(NODES, *steps)
+    assert (row["n_gpus"], row["power_w"], row["power_max_w"]) == (2, pytest.approx(560), 700)
+    assert (row["gfx_busy"], row["gfx_busy_least"]) == (pytest.approx(0.8), pytest.approx(0.2))
+    assert row["link_read"] == pytest.approx(10 * (8 + 8 + 16))
+
+
+def test_the_gpus_of_a_node_are_summed_before_nodes_are_weighed() -> None:
+    second = of("0000:0a:00.0", "power", [(t, 300) for t in range(30)], "W", "n1/amdsmi")
+    steps = [repeat(0, "n1", "base", 1, 9), repeat(1, "n2", "base", 1, 9)]
+    (row,) = by_arm([*NODES, *second], *steps)
+    assert (row["n_gpus"], row["power_w"]) == (3, (1000 + 140) / 2)
+
+
+def test_what_a_lost_node_sent_gives_it_no_window() -> None:
+    lost, again = repeat(0, "n2", "base", 1, 4, warmup=True), repeat(0, "n1", "base", 5, 9)
+    (row,) = use(NODES, lost, again)
+    assert (row["source"], row["seconds"], row["power_w"]) == ("n1/amdsmi", 4, 700)
+
+
+def test_windows_without_length_count_alike() -> None:
+    steps = [repeat(0, "n1", "base", 5, 5), repeat(1, "n2", "base", 6, 6)]
+    (row,) = by_arm(NODES, *steps)
+    assert (row["n_gpus"], row["power_w"], row["gfx_busy"]) == (2, 420, None)

@@ -16,4 +16,8 @@ def gpus(material: Material) -> tuple[Block, ...]:
 
 def _part(material: Material, part: Part) -> tuple[Block, ...]:
     rows = arms_of_gpus(material.samples, part.steps)
-    return (Grid(HEAD, tuple(map(cells, rows)), "All GPUs of the machine", note(rows)),) if rows else ()
+    return (
+        (Grid(HEAD, tuple(map(cells, rows)), "All GPUs of the machine or the nodes that measured", note(rows)),)
+        if rows
+        else ()
+    )
