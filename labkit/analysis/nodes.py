@@ -1,7 +1,7 @@
 """Which node measured which repeat of a run that was spread, and whose devices count for it.
 
 Whole repeats go to nodes, at the same time: what another node's devices did meanwhile was for another repeat. Engines
-are called `<node>/<engine>` then, and sources of samples `<node>/<source>`; without a slash they are of the one machine.
+are called `<node>/<engine>` then, and sources of samples `<node>/<source>`; without a slash they are of one machine.
 """
 
 from __future__ import annotations
