@@ -22,6 +22,7 @@ from labkit.engines.moriio.checks import check
 from labkit.engines.moriio.halves import rooms
 from labkit.engines.plan_records import Plan, ProcessSpec
 from labkit.engines.profiles import Profile
+from labkit.engines.visible_devices import check_visible
 
 __all__ = ["Plan", "ProcessSpec", "make_plan"]
 
@@ -46,7 +47,7 @@ def make_plan(
     `ports`: numbers by name, for those that should not be the profile's. `salted`: quick mode, see `Plan.salted`.
     `model_path`: a folder in place of the profile's model. `cores`: CPUs to bind to; the profile's when None.
     Raises UnknownName for a drafter that the profile has not, BadInput for an unknown port name or no cores, and for
-    settings that MoRI-IO would refuse or ignore.
+    settings that MoRI-IO or vLLM's ROCm platform would refuse or ignore.
     """
     methods = profile.layers.speculation.methods
     method = spec_method or profile.layers.speculation.default
@@ -76,7 +77,7 @@ def make_plan(
         expected_start_s=profile.layers.pd_split.expected_start_s if pd else profile.engine.expected_start_s,
     )
     numbers = _ports(plan.port_names, profile.ports, ports or {}, rooms(plan.layout))
-    return check(profile, plan.with_ports(numbers))
+    return check_visible(check(profile, plan.with_ports(numbers)))
 
 
 def _model_of(profile: Profile) -> str:

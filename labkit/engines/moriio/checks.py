@@ -14,6 +14,7 @@ from labkit.engines.moriio.old_variables import check_variables
 from labkit.engines.moriio.settings import check_settings
 from labkit.engines.plan_records import Plan
 from labkit.engines.profiles import Profile
+from labkit.engines.profiles.schema import PdSplit
 
 _LAST_PORT = 65535
 
@@ -27,9 +28,16 @@ def check(profile: Profile, plan: Plan) -> Plan:
     for table, env in (("engine.env", profile.engine.env), ("layers.pd_split.env", pd.env)):
         check_variables(table, env)
     if pd.transfer == "moriio":
+        _check_order(pd)
         check_settings(pd.connector.get("kv_connector_extra_config") or {})
         check_plan(plan)
     return plan
+
+
+def _check_order(pd: PdSplit) -> None:
+    if not pd.router_first:
+        hint = "Engines announce themselves to the router, and the order and health checks of a start go by that."
+        raise BadInput("layers.pd_split.router_first", False, 'true, with transfer = "moriio"', hint)
 
 
 def check_plan(plan: Plan) -> None:

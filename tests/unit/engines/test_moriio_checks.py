@@ -73,6 +73,15 @@ def test_a_setting_that_vllm_would_refuse_misread_or_ignore(settings: dict[str, 
         assert hint in caught.value.hint
 
 
+def test_the_router_that_engines_announce_themselves_to_is_started_first() -> None:
+    data = MI300X.model_dump()
+    data["layers"]["pd_split"]["router_first"] = False
+    words = "layers.pd_split.router_first: False is not allowed; allowed: true, with transfer"
+    for arm in ("base", "pd"):
+        with pytest.raises(BadInput, match=re.escape(words)):
+            make_plan(Profile.model_validate(data), arm_named(arm))
+
+
 def test_vllms_own_defaults_stand_in_for_what_is_not_given() -> None:
     split(with_settings(transfer_timeout=GONE, defer_timeout=GONE, recv_abort_timeout=GONE, read_mode=GONE))
     with pytest.raises(BadInput, match="defer_timeout: 60 is not allowed"):
