@@ -119,4 +119,5 @@ def set_up(root: Path = ROOT) -> int:
     if not done:
         return 1
     stamp.write_text("done\n", encoding="utf-8")
+    print("Set up. Next: make demo, or `source .venv/bin/activate` and `labkit doctor`.")
     return 0
