@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from labkit.analysis.arms import in_order
+from labkit.analysis.counter_events import counters
 from labkit.analysis.tables import is_finished, numbers
 
 
@@ -36,13 +37,12 @@ def prefill_rates(
 
     `spans`: as `labkit.analysis.concurrency.windows` returns it; `events`: of the run, for its `counters`.
     """
-    counters = [event for event in events if event["type"] == "counters"]
-    found = {}
+    counted, found = counters(events), {}
     for arm in in_order(spans["arm"]):
         mine = spans[spans["arm"] == arm]
         condition = str(mine.sort_values("agents")["condition"].iloc[0])
         here = steps[(steps["arm"] == arm) & (steps["condition"] == condition)]
-        told = [each for each in counters if (each.get("arm"), each.get("condition")) == (arm, condition)]
+        told = [each for each in counted if (each.get("arm"), each.get("condition")) == (arm, condition)]
         if rate := _of_steps(here) or _of_counters(told):
             found[arm] = rate
     return found

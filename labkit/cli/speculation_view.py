@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from labkit.analysis.counter_events import counters
 from labkit.analysis.draft_positions import position_table
 from labkit.analysis.drafter_gain import gain_table
 from labkit.analysis.drafters import drafter_table
@@ -46,8 +47,8 @@ def print_run(run: Run, console: Console) -> tuple[pd.DataFrame, pd.DataFrame, p
 
 def tables(run: Run) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """The rows of DrafterRow, GainRow and PositionRow of a run."""
-    steps, counters = run.steps(), [event for event in run.events() if event["type"] == "counters"]
-    return drafter_table(steps), gain_table(steps), position_table(counters)
+    steps = run.steps()
+    return drafter_table(steps), gain_table(steps), position_table(counters(run.events()))
 
 
 def print_tables(acceptance: pd.DataFrame, gains: pd.DataFrame, positions: pd.DataFrame, console: Console) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pandas as pd
 
+from labkit.analysis.counter_events import without_void
 from labkit.analysis.tables import measured
 from labkit.core.columns import column
 from labkit.core.records import Record
@@ -52,7 +53,7 @@ def cold_evidence(run: Run) -> list[ColdEvidence]:
 
 def evidence(steps: pd.DataFrame, events: Events) -> list[ColdEvidence]:
     """The same from the rows and the events."""
-    steps = measured(steps)
+    steps, events = measured(steps), without_void(events)
     cold = steps[steps["cache"] == "cold"]
     blocks = cold[["arm", "repeat"]].drop_duplicates().itertuples(index=False)
     return [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from labkit.analysis.counter_events import counters
 from labkit.experiments.cold import resets
 from labkit.experiments.report.english import counted
 from labkit.experiments.report.material import Material
@@ -14,7 +15,7 @@ def restarts(material: Material) -> Iterator[str]:
     found = resets(material.events)
     for one in found:
         yield f"The counters of {one.role} of {one.arm}, block {one.repeat + 1}, began again while measured ({one.why})"
-    passes = sum(1 for _ in material.told("counters"))
+    passes = len(counters(material.events))
     if passes and not found:
         yield f"No engine's counters were reset within any of {counted(passes, 'pass', 'passes')}"
 

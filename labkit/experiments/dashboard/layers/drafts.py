@@ -13,6 +13,7 @@ from typing import Any
 
 import pandas as pd
 
+from labkit.analysis.counter_events import counters
 from labkit.core.conditions import is_reference, method_of, of_method, of_reference
 from labkit.core.records import RunInfo
 from labkit.experiments.dashboard.layers.halves import engines_of
@@ -63,8 +64,8 @@ def draft_counters(
     keys = set(mine[["repeat", "condition", "cache"]].drop_duplicates().itertuples(index=False, name=None))
     return [
         {**event, "condition": event["condition"] if own else of_method(name)}
-        for event in events
-        if event["type"] == "counters" and event.get("arm") == arm and _key(event) in keys
+        for event in counters(events)
+        if event.get("arm") == arm and _key(event) in keys
     ]
 
 

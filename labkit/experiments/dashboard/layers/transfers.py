@@ -14,6 +14,7 @@ from typing import Any
 
 import pandas as pd
 
+from labkit.analysis.counter_events import counters
 from labkit.analysis.tables import is_finished
 from labkit.experiments.dashboard.opened import Opened
 from labkit.experiments.report.english import counted
@@ -68,8 +69,8 @@ def moved(events: Iterable[Mapping[str, Any]], steps: pd.DataFrame, arm: str) ->
     keys = set(mine[["repeat", "condition", "cache"]].drop_duplicates().itertuples(index=False, name=None))
     grown = [
         {role: process["growth"] for role, process in event.get("processes", {}).items()}
-        for event in events
-        if event["type"] == "counters" and event.get("arm") == arm and _key(event) in keys
+        for event in counters(events)
+        if event.get("arm") == arm and _key(event) in keys
     ]
     decode, prefill = ([each.get(role) or {} for each in grown] for role in ("decode", "prefill"))
     counting = [each.get("decode") or _only(each) for each in grown]

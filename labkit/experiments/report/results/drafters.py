@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from labkit.analysis.counter_events import counters
 from labkit.analysis.draft_positions import position_table
 from labkit.analysis.drafter_gain import gain_table
 from labkit.analysis.drafters import drafter_table
@@ -33,7 +34,7 @@ def drafters(material: Material) -> tuple[Block, ...]:
     if not any("method=" in condition for condition in material.conditions):
         return ()
     accepted, gains = drafter_table(material.measured), gain_table(material.measured)
-    positions = position_table(material.told("counters"))
+    positions = position_table(counters(material.events))
     grids = (
         _grid(_ACCEPTED, accepted, _accepted, "What is accepted", _NOTE, (0, 1)),
         _grid(_GAINS, gains, _gain, "What it gains", _GAIN_NOTE, (0, 1, 7)),

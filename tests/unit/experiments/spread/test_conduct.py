@@ -7,6 +7,7 @@ import pytest
 from factorials import asked, measured, of, saved
 from spread_fakes import Fakes, InProcess, NotedClock
 
+from labkit.analysis.counter_events import counters
 from labkit.core.errors import BadInput
 from labkit.experiments.report import write_report
 from labkit.experiments.resume import refuse
@@ -113,6 +114,10 @@ async def test_the_repeat_of_a_lost_node_is_made_whole_on_another(tmp_path: Path
     rows = measured(run)
     assert set(node_of(rows)) == {"node-1"}
     assert rows.groupby(["repeat", "arm"]).size().unique().tolist() == [4]
+    assert "node-2" in {event["node"] for event in of(run, "counters")}  # it had ended a pass
+    counted = counters(run.events())
+    assert {event["node"] for event in counted} == {"node-1"}
+    assert len(counted) == 3 * 2 * 2  # repeats, arms, recordings
 
 
 async def test_without_retries_the_lost_repeat_is_named_and_the_run_is_partial(tmp_path: Path):
