@@ -27,12 +27,14 @@ from labkit.traffic.replay import ReplayOptions
 class Block:
     """One arm measured once over all its passes. `repeat` counts the blocks of this arm, from 0.
 
-    `spec_method`: the drafter, where it is not the one that the whole run uses.
+    `spec_method`: the drafter, where it is not the one that the whole run uses. `shows_drift`: it measures its arm once
+    more at the end, to be held against the first repeat.
     """
 
     arm: Arm
     repeat: int
     spec_method: str | None = None
+    shows_drift: bool = False
 
     @property
     def label(self) -> str:
@@ -104,7 +106,7 @@ def blocks(arms: Sequence[Arm], repeats: int = 1, seed: int | None = None, drift
     _check(arms, repeats)
     order = _shuffled(arms, repeats, seed) if seed is not None else _grouped(arms, repeats)
     if drift_check:
-        order.append(Block(order[0].arm, repeats))
+        order.append(Block(order[0].arm, repeats, shows_drift=True))
     return order
 
 

@@ -30,7 +30,7 @@ class Unit:
 
 
 def units(design: Design) -> list[Unit]:
-    """Every repeat of the design, in order. One that does not hold every arm follows the first."""
+    """Every repeat of the design, in order. The block that shows drift follows the first."""
     repeats = list(dict.fromkeys(block.repeat for block in design.blocks))
     return [_unit(design, repeat, repeats[0]) for repeat in repeats]
 
@@ -38,8 +38,8 @@ def units(design: Design) -> list[Unit]:
 def _unit(design: Design, repeat: int, first: int) -> Unit:
     numbers = tuple(number for number, block in enumerate(design.blocks) if block.repeat == repeat)
     labels = tuple(design.blocks[number].label for number in numbers)
-    partial = set(labels) < set(design.labels) and repeat != first
-    return Unit(repeat, numbers, labels, first if partial else None)
+    drift = any(design.blocks[number].shows_drift for number in numbers)
+    return Unit(repeat, numbers, labels, first if drift else None)
 
 
 def only(design: Design, numbers: Iterable[int]) -> Design:

@@ -30,7 +30,7 @@ def test_the_order_follows_the_seed_and_not_how_the_arms_were_named():
 
 def test_the_drift_check_measures_the_first_arm_again_as_a_further_repeat():
     order = blocks(ARMS[:3], repeats=2, seed=3, drift_check=True)
-    assert order[-1] == Block(order[0].arm, 2)
+    assert order[-1] == Block(order[0].arm, 2, shows_drift=True)
     assert len(order) == 7
 
 

@@ -35,6 +35,13 @@ def test_the_block_that_shows_drift_follows_the_first_repeat():
     assert last.named.startswith("the block that shows drift (")
 
 
+@pytest.mark.parametrize("seed", [None, 4])
+def test_of_one_arm_the_block_that_shows_drift_is_no_repeat_either(seed):
+    *whole, last = units(Design(tuple(blocks([BASE], 2, seed, drift_check=True)), lambda _: ("pass",)))
+    assert [(unit.repeat, unit.follows) for unit in whole] == [(0, None), (1, None)]
+    assert (last.repeat, last.follows, last.named) == (2, 0, "the block that shows drift (base)")
+
+
 def test_a_design_for_one_unit_keeps_the_numbers_of_its_blocks():
     left = only(design(2), (2, 3))
     assert [number for number in range(4) if left.left(number)] == [2, 3]
