@@ -45,7 +45,8 @@ def _of_hub(profile: Profile, name: str, seen: Look, environ: Mapping[str, str],
         offline=hub.offline(environ),
         free=machine.disk_free(cache),
     )
-    ask = not found.offline and (chosen or bool(seen.node.of(profile.machine.vendor)))
+    fits = profile.machine.vendor == "cpu" or bool(seen.node.of(profile.machine.vendor))
+    ask = not found.offline and (chosen or fits)
     size = model_size(name, folder, profile.engine.flags)
     return Weights(
         name=name, problem=problem, hub=_asked(found, hub.endpoint(environ), seen) if ask else found, size=size

@@ -6,6 +6,7 @@ from labkit.doctor.facts import Facts
 from labkit.doctor.records import Check, Status
 from labkit.doctor.runnable import ALL, with_layer
 from labkit.doctor.versions import satisfies
+from labkit.engines.routers import router_package
 
 _SPLIT = with_layer("pd_split")
 _LIBRARIES = {
@@ -14,7 +15,6 @@ _LIBRARIES = {
     "mooncake": ("mooncake", ("mooncake-transfer-engine",), "mooncake-transfer-engine"),
 }
 """Transfer to module, the distributions that have it, and the one to install."""
-_ROUTERS = {"vllm": ("vllm-router", "0.1.17"), "sglang": ("smg", "")}
 
 
 def library(facts: Facts) -> list[Check]:
@@ -63,11 +63,11 @@ def router(facts: Facts) -> list[Check]:
     engine, has = facts.profile.engine, facts.installation
     if facts.profile.machine.vendor == "cpu":
         return []
-    package, wanted = _ROUTERS["sglang" if engine.command == "sglang" else "vllm"]
+    package, wanted = made_for = router_package(facts.profile)
     version = has.packages.get(package) if has else None
     arms = ALL if engine.replicas > 1 else _SPLIT
     status = _router_status(facts, package, version, wanted)
-    install = f"{has.executable if has else 'python3'} -m pip install {package}{f'=={wanted}' if wanted else ''}"
+    install = f"{has.executable if has else 'python3'} -m pip install {made_for.requirement}"
     return [
         Check(
             name="Router",
@@ -85,7 +85,7 @@ def router(facts: Facts) -> list[Check]:
 def _router_status(facts: Facts, package: str, version: str | None, wanted: str) -> Status:
     """A program on PATH that this Python does not know of is somebody else's, and may do."""
     if version:
-        return "ok" if not wanted or satisfies(version, f"=={wanted}") else "warn"
+        return "ok" if satisfies(version, f"=={wanted}") else "warn"
     if package in facts.missing:
         return "fail"
     if facts.installation is None:
@@ -94,11 +94,11 @@ def _router_status(facts: Facts, package: str, version: str | None, wanted: str)
 
 
 def _router_words(facts: Facts, package: str, version: str | None, wanted: str) -> str:
-    made_for = f"; the profiles were made for {wanted}" if wanted else ""
+    made_for = f"; the profiles were made for {wanted}"
     if version:
-        return f"{package} {version}" + ("" if satisfies(version, f"=={wanted or version}") else made_for)
+        return f"{package} {version}" + ("" if satisfies(version, f"=={wanted}") else made_for)
     if facts.profile.engine.command == "sglang":
-        return f"no {package} in the engine's Python" if facts.installation else facts.unasked
+        return f"no {package} in the engine's Python{made_for}" if facts.installation else facts.unasked
     where = "not on PATH" if package in facts.missing else "on PATH, but not of the engine's Python"
     return f"{package} is {where}{made_for}"
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from labkit.core.errors import LabError
 from labkit.doctor.examine import checks, examine
+from labkit.doctor.facts import Facts
 from labkit.doctor.look import Look, look
 from labkit.doctor.prompt_prefix import prompt_checks
 from labkit.doctor.reading import facts_of
@@ -27,9 +28,14 @@ def check_up(profile: str, *, recording: str | None = None, thorough: bool = Fal
     seen = look()
     facts = facts_of(chosen, seen, thorough=thorough)
     report = examine(facts, further)
-    of_chosen = runnable(chosen.name, checks(facts))
+    of_chosen = runnable(chosen.name, checks(_as_of_the_others(facts, seen)))
     others = [name for name in list_profiles() if name != chosen.name]
     return replace(report, runnable=tuple(sorted([of_chosen, *(_other(name, seen) for name in others)], key=_by_name)))
+
+
+def _as_of_the_others(facts: Facts, seen: Look) -> Facts:
+    """The hub is asked for the model of a profile that somebody chose: its line says the same whichever that is."""
+    return facts if facts.weights.hub is None else facts_of(facts.profile, seen, chosen=False)
 
 
 def _by_name(each: Runnable) -> str:

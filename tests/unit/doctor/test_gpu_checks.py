@@ -331,7 +331,7 @@ def test_rdma_wants_a_network_card_with_an_active_port_and_xgmi_none(up, status)
         ),
         ({**packages(vllm_router=""), "missing": {"vllm-router": ALL}}, "none: Router: vllm-router is not on PATH"),
         (node(variables={"HIP_VISIBLE_DEVICES": "0"}), "all eight arms"),
-        (node(gpus=()), "none: GPUs: no AMD GPU (0 of 8); 8 x MI300X wanted. `labkit plan` and `labkit matrix` still"),
+        (node(gpus=()), "none: GPUs: no AMD GPU (0 of 8); 8 x MI300X wanted. labkit plan and labkit matrix still"),
     ],
 )
 def test_what_can_be_run_follows_from_the_checks(planted, sentence):
@@ -372,6 +372,7 @@ SGLANG_PYTHON = rocm_python(
         ({"packages": {"torch": "2.9.0+rocm700"}}, "Engine build", "fail", "no sglang in /usr/bin/python3.12"),
         ({}, "Router", "ok", "smg 1.13.0"),
         ({"packages": {"sglang": "0.5.23"}}, "Router", "fail", "no smg in the engine's Python"),
+        ({"packages": {"smg": "1.12.0"}}, "Router", "warn", "smg 1.12.0; the profiles were made for 1.13.0"),
         ({"modules": ("sglang", "mori")}, "AITER", "fail", "no module aiter"),
         ({"modules": ("sglang", "aiter")}, "Transfer library (mori)", "fail", "no module mori"),
         ({}, "RDMA network", "unknown", "none; the profile names no backend"),

@@ -249,6 +249,17 @@ def test_a_machine_is_looked_at_once_for_all_profiles(here: Path, monkeypatch: p
     assert ours.stops[0].check == "Weights"  # this test's folder has none
 
 
+def test_what_can_be_run_of_a_profile_is_the_same_whichever_is_looked_at(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    seen = look()
+    monkeypatch.setattr("labkit.experiments.check_up.look", lambda: seen)
+    chosen = check_up("mi300x-8-qwen3-235b")
+    assert next(each for each in chosen.checks if each.name == "Model hub").status == "fail"
+    assert chosen.runnable == check_up("cpu-smollm2").runnable
+
+
 def test_a_profile_that_makes_no_plan_hides_none_of_the_others(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def plans(profile, cores):
         if profile.name == "h200-1-qwen3-8b":
