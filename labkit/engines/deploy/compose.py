@@ -9,7 +9,7 @@ from labkit.engines.deploy.deployment import Container, Deployment
 from labkit.engines.deploy.docker import INFINIBAND, container_env
 from labkit.engines.deploy.files import DeployFile
 from labkit.engines.deploy.transfer import needs_rdma, shares_pids
-from labkit.engines.deploy.words import HF_CACHE, head, images_said, never_run
+from labkit.engines.deploy.words import HF_CACHE, head, images_said, never_run, router_said
 from labkit.engines.deploy.yaml_text import yaml_text
 
 _ASK = "import urllib.request; urllib.request.urlopen('http://127.0.0.1:{port}/{path}', timeout=4)"
@@ -77,7 +77,7 @@ def _volumes(container: Container) -> list[dict[str, Any]]:
 
 
 def _health(deployment: Deployment, container: Container) -> dict[str, Any]:
-    """Asked from within: the engines' images are Python's, and vllm-router is a Python package."""
+    """Asked from within, by a Python: the engines and their routers are Python packages."""
     path = "liveness" if _waited_for_by_engines(deployment, container) else "health"
     seconds = math.ceil(deployment.plan.max_startup_s)
     return {
@@ -114,6 +114,8 @@ def _said(deployment: Deployment) -> list[str]:
         "Host network, as the plan has it: not all ports of a KV transfer are known beforehand. Servers listen on",
         "127.0.0.1. HF_TOKEN is taken from the shell; it stands in no file. Make ~/.cache/huggingface first.",
         *(pids if shares_pids(deployment) else ()),
+        "The health checks run python3 within each container: an image without it never becomes healthy.",
         *images_said(deployment),
+        *router_said(deployment),
         *never_run(deployment),
     ]

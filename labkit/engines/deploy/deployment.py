@@ -12,7 +12,7 @@ from labkit.engines.plan_records import Plan, ProcessSpec
 from labkit.engines.profiles import Profile
 
 ROUTER_IMAGE = "vllm/vllm-router:nightly"
-"""The router project's own image; vLLM's images are not said to have the router."""
+"""The router project's own image, where a profile names none; vLLM's images are not said to have the router."""
 VISIBLE_DEVICES = ("HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES")
 _LONGEST = 40
 
@@ -108,7 +108,7 @@ def _container(profile: Profile, process: ProcessSpec, image: str) -> Container:
     secret = tuple(name for name in process.env if is_secret(name))
     return Container(
         role=process.role,
-        image=ROUTER_IMAGE if router and process.argv[0] == "vllm-router" else image,
+        image=_router_image(profile, process, image) if router else image,
         argv=_program(profile, process),
         env={name: masked(name, value) for name, value in process.env.items() if name not in secret},
         secrets=secret if router else tuple(dict.fromkeys(["HF_TOKEN", *secret])),
@@ -117,6 +117,12 @@ def _container(profile: Profile, process: ProcessSpec, image: str) -> Container:
         memory_bytes=process.memory_bytes,
         model_folder=None if router else _model_folder(process),
     )
+
+
+def _router_image(profile: Profile, process: ProcessSpec, image: str) -> str:
+    """A router that is a module of the engine's Python is looked for there."""
+    own = ROUTER_IMAGE if process.argv[0] == "vllm-router" else image
+    return profile.machine.router_image or own
 
 
 def _program(profile: Profile, process: ProcessSpec) -> tuple[str, ...]:

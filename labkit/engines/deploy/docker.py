@@ -7,7 +7,7 @@ import shlex
 from labkit.engines.deploy.deployment import Container, Deployment, renumbered
 from labkit.engines.deploy.files import DeployFile
 from labkit.engines.deploy.transfer import needs_rdma, shares_pids
-from labkit.engines.deploy.words import HF_CACHE, head, images_said, never_run
+from labkit.engines.deploy.words import HF_CACHE, head, images_said, never_run, router_said
 from labkit.engines.plan_text import options_of
 
 INFINIBAND = "/dev/infiniband"
@@ -79,5 +79,6 @@ def _said(deployment: Deployment) -> list[str]:
         "HF_TOKEN is taken from the shell that runs this; it stands in no file.",
         *(pids if shares_pids(deployment) else ()),
         *images_said(deployment),
+        *router_said(deployment),
         *never_run(deployment),
     ]

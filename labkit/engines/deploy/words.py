@@ -8,6 +8,7 @@ from labkit.core.masking import masked, masked_words
 from labkit.core.secret_places import MASK
 from labkit.engines.deploy.deployment import Deployment
 from labkit.engines.plan_records import Plan
+from labkit.engines.routers import router_package
 
 HF_CACHE = "/root/.cache/huggingface"
 """Where the images keep what they fetch from the Hugging Face hub (root's home)."""
@@ -39,6 +40,23 @@ def images_said(deployment: Deployment) -> Sequence[str]:
         "A tag can be moved. Pin what you test: docker pull IMAGE, then",
         "  docker image inspect --format '{{index .RepoDigests 0}}' IMAGE",
         "and put the answer (NAME@sha256:...) in the image's place, in the profile's [machine] too.",
+    )
+
+
+def router_said(deployment: Deployment) -> Sequence[str]:
+    """Which router was proven; and that an image of the engine alone has to be given it."""
+    router, package = deployment.router, router_package(deployment.profile)
+    if router is None:
+        return ()
+    proven = f"What was proven is {package.name} {package.version}"
+    if router.image != deployment.engines[0].image:
+        return ("", f"{proven}; the version in {router.image} may differ.")
+    return (
+        "",
+        f"{proven}, and the engine's image is not said to have it. Build one that has:",
+        f"  FROM {router.image}",
+        f"  RUN python3 -m pip install {package.requirement}",
+        "and name it as `router_image` in the profile's [machine].",
     )
 
 

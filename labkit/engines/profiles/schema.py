@@ -25,13 +25,15 @@ class _Table(BaseModel):
 class Machine(_Table):
     """What the profile is for. `vendor`: whose GPUs, or `cpu`; `gpu`: their name; `gpus`: how many the node has.
 
-    `image`: the container image that has the engine, without a digest where none is known.
+    `image`: the container image that has the engine, without a digest where none is known. `router_image`: the one that
+    has the router; None: vllm-router's own by its project's tag, and the engine's image for a router that is a module.
     """
 
     vendor: Literal["cpu", "amd", "nvidia"] = "cpu"
     gpu: str | None = None
     gpus: int = Field(default=0, ge=0)
     image: str | None = None
+    router_image: str | None = None
 
 
 class Model(_Table):

@@ -11,7 +11,7 @@ from labkit.engines.deploy.kubernetes.placement import why_together
 from labkit.engines.deploy.kubernetes.pods import HF_CLAIM, HF_SECRET, RESOURCES, deployments
 from labkit.engines.deploy.kubernetes.services import services
 from labkit.engines.deploy.transfer import needs_rdma
-from labkit.engines.deploy.words import head, images_said, never_run
+from labkit.engines.deploy.words import head, images_said, never_run, router_said
 from labkit.engines.deploy.yaml_text import yaml_text
 
 
@@ -25,6 +25,7 @@ def kubernetes_file(deployment: Deployment) -> DeployFile:
         *_apart(deployment, why),
         *_cards(deployment),
         *images_said(deployment),
+        *router_said(deployment),
         *never_run(deployment),
     ]
     return DeployFile("k8s.yaml", head(deployment.plan, said) + "\n" + yaml_text(objects))

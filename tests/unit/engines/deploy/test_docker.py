@@ -95,6 +95,28 @@ def test_images_by_tag_are_said_and_a_digest_is_not() -> None:
     assert "RepoDigests" not in deploy_files(pinned, plan, "docker")[0].text
 
 
+@pytest.mark.parametrize("form", ["docker", "compose", "k8s"])
+def test_the_head_says_which_router_was_proven_and_what_an_image_must_be_given(form: str) -> None:
+    own, split = text_of(SPLIT, "base", form), text_of(f"{SPLIT}-sglang", "pd", form)
+    assert "proven is vllm-router 0.1.17; the version in vllm/vllm-router:nightly may differ." in own
+    assert "pip install" not in own
+    assert "proven is smg 1.13.0, and the engine's image is not said to have it" in split
+    assert "#   FROM lmsysorg/sglang" in split
+    assert "#   RUN python3 -m pip install smg==1.13.0" in split
+    assert "proven is" not in text_of("mi300x-1-qwen3-8b", "base", form)  # no router
+    assert ("health checks run python3" in own) == (form == "compose")
+
+
+@pytest.mark.parametrize("name", [SPLIT, f"{SPLIT}-sglang"])
+def test_the_routers_image_is_the_profiles_where_it_names_one(name: str) -> None:
+    profile, _ = planned(name, "pd")
+    mine = profile.model_copy(update={"machine": profile.machine.model_copy(update={"router_image": "mine:1"})})
+    text = text_of(mine, "pd", "docker")
+    assert {run.image for run in runs(text) if run.role == "router"} == {"mine:1"}
+    assert {run.image for run in runs(text) if run.role != "router"} == {profile.machine.image}
+    assert "the version in mine:1 may differ." in text
+
+
 def test_the_script_is_one_that_bash_reads() -> None:
     subprocess.run(["bash", "-n"], input=text_of(SPLIT, "all", "docker"), text=True, check=True)
 
