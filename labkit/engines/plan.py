@@ -17,6 +17,7 @@ from labkit.core.arms import Arm
 from labkit.core.errors import BadInput
 from labkit.core.names import pick
 from labkit.core.paths import models_dir
+from labkit.engines.gpu_groups import check_groups
 from labkit.engines.layout import Choice, layout
 from labkit.engines.moriio.checks import check
 from labkit.engines.moriio.halves import rooms
@@ -46,8 +47,9 @@ def make_plan(
     `spec_method`: drafter of the whole experiment (its pins go into every arm); the profile's default otherwise.
     `ports`: numbers by name, for those that should not be the profile's. `salted`: quick mode, see `Plan.salted`.
     `model_path`: a folder in place of the profile's model. `cores`: CPUs to bind to; the profile's when None.
-    Raises UnknownName for a drafter that the profile has not, BadInput for an unknown port name or no cores, and for
-    settings that MoRI-IO or vLLM's ROCm platform would refuse or ignore.
+    Raises UnknownName for a drafter that the profile has not, BadInput for an unknown port name, no cores, groups of
+    GPUs that do not fit the profile's degrees or each other, and for settings that MoRI-IO or vLLM's ROCm platform
+    would refuse or ignore.
     """
     methods = profile.layers.speculation.methods
     method = spec_method or profile.layers.speculation.default
@@ -60,6 +62,7 @@ def make_plan(
         cores=_cores(profile, cores),
         python=python,
     )
+    check_groups(profile)
     processes = layout(profile, choice)
     pd = arm.pd_split
     plan = Plan(
