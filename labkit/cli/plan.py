@@ -69,6 +69,7 @@ def plan(
     chosen = load_profile(profile)
     if methods or variants:
         return plan_view.print_methods(chosen) if methods else plan_view.print_variants(chosen)
+    plan_view.warn_of_new_flags(profile)
     made = planned(chosen, arm, spec_method, salted)
     if diff_arm is not None:
         _require_no_files(form, out)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from difflib import get_close_matches
+from pathlib import Path
 
 import typer
 from rich.console import Console
@@ -12,6 +14,7 @@ from labkit.engines.plan import Plan
 from labkit.engines.plan_diff import diff
 from labkit.engines.profiles import Profile, list_profiles, load_profile
 from labkit.engines.profiles.schema import Machine
+from labkit.engines.profiles.variants import split_name
 
 
 def print_profiles() -> None:
@@ -35,6 +38,21 @@ def print_variants(profile: Profile) -> None:
     for name, variant in profile.variants.items():
         table.add_row(f"{profile.name}+{name}", variant.about)
     return Console().print(table)
+
+
+def warn_of_new_flags(asked: str) -> None:
+    """On stderr: flags that a variant, as it was `asked` for, adds to the profile; of a misspelt one its engine tells.
+
+    New ones are allowed, since a profile lists only what it sets.
+    """
+    if Path(asked).expanduser().is_file():
+        return
+    base, named, flags = split_name(asked)
+    known = load_profile("+".join([base, *named])).engine.flags if flags else {}
+    for flag in flags.keys() - known.keys():
+        near = get_close_matches(flag, known, n=1, cutoff=0.7)
+        meant = f"; did you mean {near[0]}?" if near else ""
+        typer.echo(f"{flag} is not in the profile: passed on as it is{meant}", err=True)
 
 
 def print_methods(profile: Profile) -> None:

@@ -58,6 +58,27 @@ def test_unknown_names_are_refused(words: tuple[str, str]) -> None:
         run(*words)
 
 
+@pytest.mark.parametrize(
+    ("profile", "words"),
+    [
+        (
+            "mi300x-8-qwen3-235b+blok-size=16",
+            "blok-size is not in the profile: passed on as it is; did you mean block-size?",
+        ),
+        ("mi300x-8-qwen3-235b+read+swap-space=4", "swap-space is not in the profile: passed on as it is"),
+        ("mi300x-8-qwen3-235b+read+block-size=16", ""),
+        ("mi300x-8-qwen3-235b+kv-fp8", ""),
+        ("cpu-smollm2", ""),
+    ],
+)
+def test_a_flag_that_the_profile_has_not_is_passed_on_and_said(profile: str, words: str) -> None:
+    app = typer.Typer()
+    cli.register(app)
+    result = CliRunner().invoke(app, ["--profile", profile, "--json"], catch_exceptions=False)
+    assert (result.exit_code, result.stderr.strip()) == (0, words)
+    assert json.loads(result.stdout)["profile"] == profile
+
+
 def test_a_diff_shows_whole_values_with_their_ports() -> None:
     said = run("--arm", "pd", "--diff", "base")
     assert "{port:" not in said
