@@ -13,6 +13,7 @@ from labkit.core.errors import BadInput
 from labkit.core.progress import OnProgress, silent
 from labkit.engines.bearer import Bearer, bearer_from
 from labkit.engines.profiles import Profile
+from labkit.experiments.attached.alike import differences, require_one_model
 from labkit.experiments.attached.endpoints import Endpoints
 from labkit.experiments.attached.placing import Placed, placed
 from labkit.experiments.attached.probe import probe
@@ -29,12 +30,14 @@ async def attach(
 ) -> AttachedProvider:
     """Look at every endpoint, and return the engines of a run. `profile`: for its name, block size and commands.
 
-    Raises BadInput, UnknownName and EngineError, with the next step, when one cannot be used.
+    Raises BadInput, UnknownName and EngineError, with the next step, when one cannot be used, and LabError for engines
+    of different models.
     """
     bearer = bearer_from(name=asked.api_key_env)
     found = await asyncio.gather(
         *(probe(each, model=asked.model, bearer=bearer, request=asked.probe) for each in asked.endpoints)
     )
+    require_one_model(found)
     engines = [placed(each, engine, asked.arm_is) for each, engine in zip(asked.endpoints, found, strict=True)]
     return AttachedProvider(engines, bearer, profile=profile, spec_method=spec_method, strict=strict)
 
@@ -121,11 +124,12 @@ class AttachedProvider:
     def facts(self, found: Placed, arm: Arm) -> dict[str, Any]:
         """What the event `attached` keeps: what is known, which columns stay null and why, what is to be noted."""
         missing = unread(found.engine, arm, self._block_size(found))
+        noted = [*filter(None, (halved(found.engine, arm), *_about(found))), *found.assumed]
         return {
             "known": found.engine.to_dict(),
             "own_arm": found.arm.label,
             "unread": {column: each.why for each in missing for column in each.columns},
-            "noted": [*filter(None, (halved(found.engine, arm), *_about(found))), *found.assumed],
+            "noted": [*noted, *differences([each.engine for each in self.engines])],
         }
 
     def locked(self, served: Served, owner: str) -> AbstractContextManager[object]:

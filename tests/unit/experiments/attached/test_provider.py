@@ -9,10 +9,11 @@ from other_servers import BARE, RAY, SGLANG, Shape, serving
 
 from labkit.core.arms import arm_named
 from labkit.core.chat import Usage
-from labkit.core.errors import EngineError, LabError
+from labkit.core.errors import EngineError, LabError, UnknownName
 from labkit.engines.fake import FakeDials, FakeEngine
 from labkit.engines.profiles import load_profile
 from labkit.experiments.asked import Asked
+from labkit.experiments.attached.alike import differences
 from labkit.experiments.attached.endpoints import Endpoint, endpoints_of
 from labkit.experiments.attached.findings import findings
 from labkit.experiments.attached.placing import placed
@@ -156,6 +157,50 @@ async def test_each_arm_may_have_an_engine_of_its_own(source: str, tmp_path: Pat
     assert steps[steps["arm"] != "prefix"]["accepted_tokens"].notna().all()
     assert steps[steps["arm"] == "prefix"]["accepted_tokens"].isna().all()
     assert set(steps[steps["arm"] == "prefix+spec"]["engine"]) == {drafting.base_url.removeprefix("http://")}
+
+
+async def test_engines_of_different_models_are_refused_and_a_name_that_all_serve_is_asked_of_each():
+    async with (
+        FakeEngine() as one,
+        serving(Shape(models=("m2",))) as (url, _),
+    ):
+        asked = [f"base={url}", f"prefix+spec={one.base_url}"]
+        with pytest.raises(LabError, match="arms of different models are not compared") as error:
+            await attach(endpoints_of(asked, probe=False))
+        for words in (f"{url} is asked for 'm2'", f"{one.base_url} is asked for 'fake'"):
+            assert words in error.value.message
+        assert "--served-model NAME" in error.value.hint
+        with pytest.raises(UnknownName, match="m2"):
+            await attach(endpoints_of(asked, probe=False, model="m2"))
+    async with FakeEngine() as one, serving(Shape(models=("m2", "fake"))) as (url, _):
+        both = await attach(endpoints_of([f"base={url}", one.base_url], probe=False, model="fake"))
+    assert both.fingerprint([arm_named("base")])["model"] == "fake"
+
+
+async def test_what_else_differs_between_two_engines_is_in_the_remarks_once(source: str, tmp_path: Path):
+    async with FakeEngine() as one, FakeEngine(FakeDials(block_size=32)) as two:
+        provider = await attach(endpoints_of([f"base={one.base_url}", f"prefix={two.base_url}"]))
+        found = await run(source, tmp_path, provider, "base", "prefix")
+    ports = [each.base_url.removeprefix("http://") for each in (one, two)]
+    words = f"differ in block size (tokens), which no layer changes: 16 on {ports[0]}, 32 on {ports[1]}"
+    assert found.info.note.count(words) == 1
+    assert "base, prefix: the attached engines" in found.info.note
+    assert "max_model_len" not in found.info.note
+
+
+def test_what_an_engine_does_not_tell_is_no_difference():
+    facts = {"kind": "vllm", "model": "m", "models": ("m",)}
+    quiet = AttachedEngine(url="http://127.0.0.1:1", maker=None, version=None, **facts)
+    vllm = AttachedEngine(url="http://127.0.0.1:2", maker="vllm", version="0.32.0", max_model_len=9, **facts)
+    sglang = AttachedEngine(url="http://127.0.0.1:3", maker="sglang", version="0.5.23", max_model_len=8, **facts)
+    assert list(differences([quiet, vllm])) == []
+    said = list(differences([quiet, vllm, sglang]))
+    assert [words.split(",")[0].rpartition(" in ")[2] for words in said] == [
+        "max_model_len (tokens)",
+        "maker",
+        "version",
+    ]
+    assert said[1].endswith("not told on 127.0.0.1:1, vllm on 127.0.0.1:2, sglang on 127.0.0.1:3")
 
 
 async def test_a_drafter_is_served_by_the_endpoint_of_its_name_alone():
