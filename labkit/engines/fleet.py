@@ -23,6 +23,7 @@ from labkit.core.paths import state_dir as default_state_dir
 from labkit.core.progress import OnProgress, Progress, silent
 from labkit.engines import weights
 from labkit.engines.fixed_ports import require_fixed_free
+from labkit.engines.gpus_here import device_missing, require_gpus
 from labkit.engines.logs import tail
 from labkit.engines.memory import free_bytes, require_memory
 from labkit.engines.moriio.halves import discovers, rooms
@@ -40,13 +41,22 @@ _POLL_S = 0.5
 
 
 class Fleet:
-    """The engines registered under `state_dir` (the user's, when None). `free`: bytes that a new engine can take."""
+    """The engines registered under `state_dir` (the user's, when None).
+
+    `free`: bytes that a new engine can take. `device_missing`: of a vendor, the device file that its GPUs have and this
+    machine has not; empty when there is one.
+    """
 
     def __init__(
-        self, state_dir: Path | None = None, clock: Clock | None = None, free: Callable[[], int] = free_bytes
+        self,
+        state_dir: Path | None = None,
+        clock: Clock | None = None,
+        free: Callable[[], int] = free_bytes,
+        device_missing: Callable[[str], str] = device_missing,
     ) -> None:
         self.state_dir = state_dir or default_state_dir()
         self.free = free
+        self._device_missing = device_missing
         self._clock = clock or SystemClock()
         self._registry = Registry(self.state_dir)
         self._times = StartTimes(self.state_dir)
@@ -55,8 +65,8 @@ class Fleet:
         """The engine of this plan: the one that is up, the one that somebody is starting, or a new one.
 
         It stays up until `down`; with `adopt`, one that a run started does so too, and the run no longer ends it.
-        Raises WeightsError, NotEnoughMemory, PortInUse, EngineDied, EngineNotReady, or EngineError for a program that
-        is not installed; nothing that it started is left running then.
+        Raises WeightsError, NotEnoughMemory, PortInUse, EngineDied, EngineNotReady, or EngineError for GPUs or programs
+        that this machine has not; nothing that it started is left running then.
         """
         async with self._start_lock(plan, on_progress):
             found = self.find(plan)
@@ -78,11 +88,13 @@ class Fleet:
         return engine.status == "up" and not is_alive(engine.owner) and not self.adopted(engine)
 
     async def _start(self, plan: Plan, on_progress: OnProgress) -> Engine:
+        require_gpus(plan, self._device_missing(plan.vendor))
         require_programs(plan)
         if plan.weights is not None:
             weights.path(plan.weights)
-        require_memory(plan, self.free())
-        require_fixed_free(plan, self.ps())
+        engines = self.ps()
+        require_memory(plan, self.free(), engines)
+        require_fixed_free(plan, engines)
         free = free_ports((name for name in plan.port_names if name not in plan.fixed), rooms(plan.layout))
         start = Start(
             plan.with_ports({**plan.ports, **free}), self._registry, self._clock, self.expected_s(plan), on_progress

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import psutil
 
 from labkit.core.errors import NotEnoughMemory
 from labkit.engines.plan_records import Plan
+from labkit.engines.registry import Engine
 
 _GIB = 1 << 30
 _CGROUP = Path("/sys/fs/cgroup")
@@ -33,14 +35,31 @@ def needed_bytes(plan: Plan) -> int:
     return sum(process.memory_bytes for process in plan.layout)
 
 
-def require_memory(plan: Plan, free: int) -> None:
-    """Raises NotEnoughMemory with need and free memory when `free` bytes are too few for the plan."""
+def require_memory(plan: Plan, free: int, engines: Sequence[Engine] = (), total: int | None = None) -> None:
+    """Raises NotEnoughMemory with need and free memory when `free` bytes are too few for the plan.
+
+    `engines`: those registered here, of which some may be ended; `total`: bytes of the machine, asked when None.
+    """
     need = needed_bytes(plan)
     if need > free:
+        there = total_bytes() if total is None else total
         raise NotEnoughMemory(
             f"profile {plan.profile} needs {need / _GIB:.1f} GiB, {free / _GIB:.1f} GiB are free",
-            "End engines that are not needed: labkit ps, then labkit down ENGINE.",
+            _what_helps(plan, need, there, [engine.id for engine in engines if engine.alive]),
         )
+
+
+def _what_helps(plan: Plan, need: int, total: int, up: list[str]) -> str:
+    """Ending an engine helps where one is up and the machine is large enough."""
+    if need > total:
+        here = f"This machine has {total / _GIB:.1f} GiB in all: take a larger one or a smaller profile"
+    elif up:
+        return f"End engines that are not needed: labkit down ENGINE; up: {', '.join(up)}."
+    else:
+        here = "No engine is up that could be ended: end other programs, or take a smaller profile"
+    return (
+        f"{here} (labkit plan --profiles). What an engine needs is the profile's figure, `memory_gib` under [engine]."
+    )
 
 
 def _reclaimable(cgroup: Path) -> int:

@@ -75,6 +75,7 @@ def make_plan(
         ports={},
         fixed=tuple(sorted(profile.ports)),
         weights=None if model_path else profile.model.weights,
+        vendor=profile.machine.vendor,
         router_first=pd and profile.layers.pd_split.router_first,
         max_startup_s=profile.engine.max_startup_s,
         expected_start_s=profile.layers.pd_split.expected_start_s if pd else profile.engine.expected_start_s,

@@ -57,7 +57,7 @@ class Plan(Record):
     `method`: drafter, null in arms without speculation. `salted`: the server caches prefixes although the arm does
     not; a fresh cache_salt on every request must switch it off, and then `base` and `prefix` share one engine.
     `layout`: the processes with port markers. `fixed`: ports that must not be replaced by free ones. `weights`: a name
-    of `labkit models` that must have been fetched before the start.
+    of `labkit models` that must have been fetched before the start. `vendor`: whose GPUs it is for, or `cpu`.
     """
 
     profile: str
@@ -70,6 +70,7 @@ class Plan(Record):
     fixed: tuple[str, ...] = ()
     router_first: bool = False
     weights: str | None = None
+    vendor: str = "cpu"
     max_startup_s: float
     expected_start_s: float
 

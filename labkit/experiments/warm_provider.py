@@ -62,7 +62,8 @@ class WarmProvider(FleetProvider):
         """End one engine of this run; False when none can be. Raises NotEnoughMemory when all would not be enough."""
         ours = [engine for engine in self._started.values() if self._may_end(engine)]
         memory = sum(process.memory_bytes for engine in ours for process in engine.plan.layout)
-        require_memory(plan, self._fleet.free() + memory)
+        others = [engine for engine in self._fleet.ps() if engine not in ours]
+        require_memory(plan, self._fleet.free() + memory, others)
         for engine in ours:
             on_progress(Progress(stage=f"starting {plan.arm}", message=f"ending {engine.plan.arm} for its memory"))
             await self.leaving(engine.id)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +18,9 @@ from labkit.engines.logs import tail
 from labkit.engines.memory import free_bytes, require_memory
 from labkit.engines.ports import free_ports, require_free
 from labkit.engines.process import ProcessState
+from labkit.engines.registry import Engine
 from labkit.engines.start_times import StartTimes
+from labkit.engines.starting import this_process
 
 GIB = 1 << 30
 
@@ -42,6 +46,28 @@ def test_memory_is_checked_for_all_processes_together() -> None:
     require_memory(plan, 5 * GIB)
     with pytest.raises(NotEnoughMemory, match=r"^profile tiny needs 5\.0 GiB, 4\.5 GiB are free"):
         require_memory(plan, 5 * GIB - GIB // 2)
+
+
+@pytest.mark.parametrize(
+    ("up", "total", "hint"),
+    [
+        (True, 8, r"^End engines that are not needed: labkit down ENGINE; up: e\.1\.$"),
+        (False, 8, r"^No engine is up that could be ended: end other programs, .* `memory_gib` under \[engine\]\.$"),
+        (
+            True,
+            4,
+            r"^This machine has 4\.0 GiB in all: take a larger one or a smaller profile \(labkit plan --profiles",
+        ),
+    ],
+)
+def test_what_is_said_to_do_helps(up: bool, total: int, hint: str) -> None:
+    plan = plan_of(tiny("engine", memory_bytes=5 * GIB))
+    processes = (replace(this_process(), role="engine"),)
+    dead = (replace(this_process(), role="engine", created=1.0),)
+    engine = Engine(id="e.1", plan=plan, processes=processes if up else dead, owner=this_process(), ready=True)
+    with pytest.raises(NotEnoughMemory) as caught:
+        require_memory(plan, GIB, [engine], total * GIB)
+    assert re.search(hint, caught.value.hint)
 
 
 def test_a_containers_limit_counts_less_its_page_cache(tmp_path: Path) -> None:
