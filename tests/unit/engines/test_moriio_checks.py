@@ -108,7 +108,8 @@ def test_every_rank_needs_a_port_of_its_own(ports: dict[str, int], words: str, h
 
 def test_ranks_are_counted_by_the_parallel_sizes() -> None:
     split(ports={"decode-notify": 6109})
-    engine = MI300X.engine.model_copy(update={"flags": {**MI300X.engine.flags, "tensor-parallel-size": 8}})
+    sixteen = {"flags": {**MI300X.engine.flags, "tensor-parallel-size": 8}, "gpus": (range(8), range(8, 16))}
+    engine = MI300X.engine.model_copy(update=sixteen)
     with pytest.raises(BadInput, match="prefill: notify_port"):
         split(MI300X.model_copy(update={"engine": engine}), ports={"decode-notify": 6109})
     assert rooms(split().layout) == dict.fromkeys(
