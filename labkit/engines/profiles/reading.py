@@ -11,6 +11,7 @@ from labkit.core.errors import BadInput
 from labkit.core.names import unknown
 from labkit.engines.profiles.schema import Profile
 from labkit.engines.profiles.variants import named_variant, split_name, varied
+from labkit.engines.profiles.wrong import wrong
 
 _SHIPPED = Path(__file__).parent
 
@@ -34,9 +35,16 @@ def load_profile(name_or_path: str) -> Profile:
     if named or flags:
         profile = load_profile(base)
         for name in named:
-            profile = named_variant(profile, name)
+            profile = _named(profile, name)
         return varied(profile, flags) if flags else profile
     raise unknown("profile", name_or_path, list_profiles(), "labkit plan --profiles (or give the path of a .toml file)")
+
+
+def _named(profile: Profile, name: str) -> Profile:
+    try:
+        return named_variant(profile, name)
+    except ValidationError as error:
+        raise wrong(f"{profile.name}: variants.{name}", error) from error
 
 
 def _read(path: Path) -> Profile:
@@ -45,6 +53,4 @@ def _read(path: Path) -> Profile:
     except tomllib.TOMLDecodeError as error:
         raise BadInput(str(path), str(error), "a TOML file", "Compare it with a shipped profile.") from error
     except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"]) or "profile"
-        raise BadInput(f"{path.name}: {field}", first.get("input"), first["msg"]) from error
+        raise wrong(path.name, error) from error
