@@ -50,7 +50,8 @@ def test_who_shares_a_container() -> None:
 
 
 def test_gpus_are_counted_as_the_container_counts_them() -> None:
-    found = documents(with_engine(SPLIT, gpus=((2, 3), (6, 7))), "pd", "k8s")
+    flags = {**planned(SPLIT, "pd")[0].engine.flags, "tensor-parallel-size": 2}
+    found = documents(with_engine(SPLIT, gpus=((2, 3), (6, 7)), flags=flags), "pd", "k8s")
     engines = found[0]["spec"]["template"]["spec"]["containers"][0]
     visible = [word for command in commands(engines["args"][0]) for word in command if word.startswith("HIP_VISIBLE")]
     assert visible == ["HIP_VISIBLE_DEVICES=0,1", "HIP_VISIBLE_DEVICES=2,3"]
