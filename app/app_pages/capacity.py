@@ -2,6 +2,7 @@
 
 import streamlit as st
 from labkit.core.errors import LabError
+from labkit.experiments.attached.kept import profile_of
 from labkit.experiments.dashboard.literal import literal
 from labkit.experiments.dashboard.money.capacity import LEVELS, CapacityView, Sliders, ask_for_it, sliders
 from labkit.experiments.dashboard.money.costs import COLUMNS, MEANINGS, Costed, CostsView
@@ -78,7 +79,7 @@ def columns(names: tuple[str, ...], rows: tuple[tuple[str, ...], ...]) -> dict[s
 
 def cost(run_id: str) -> None:
     """What the run cost at the chosen price, with the edits."""
-    price = choose_price(str(loaders.opened(run_id).info.asked.get("profile", "")))
+    price = choose_price(profile_of(loaders.opened(run_id).info))
     edits = edit(price)
     try:
         found = data.costed(run_id, price, edits)

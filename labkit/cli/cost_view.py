@@ -17,8 +17,10 @@ from labkit.analysis.cost import cost_table
 from labkit.analysis.energy import group_joules
 from labkit.analysis.format import count, joules, seconds, usd
 from labkit.analysis.hourly import hourly
-from labkit.core.errors import BadInput
+from labkit.core.errors import LabError
 from labkit.core.prices import Figure, Price, Prices
+from labkit.core.records import RunInfo
+from labkit.experiments.attached.kept import attached_engines, profile_of
 from labkit.experiments.compared import of_whole_laps
 from labkit.experiments.cost_words import remarks, toggled
 from labkit.experiments.solved import solved_tasks
@@ -40,10 +42,9 @@ def show_run(
 ) -> None:
     """What a run cost. Raises UnknownName, BadInput, RunUnreadable."""
     opened = RunStore().open(run)
-    profile = str(opened.info.asked.get("profile", ""))
-    chosen = known.named(name) if name else known.of_profile(profile)
+    chosen = known.named(name) if name else known.of_profile(profile_of(opened.info))
     if not chosen:
-        raise BadInput("price", None, f"a name of: {', '.join(known)}", f"No price is known for profile {profile!r}.")
+        raise _no_price(opened.info, known)
     chosen = set_values(chosen, list(settings), today)
     steps, cut = of_whole_laps(opened.info, opened.steps())
     table = cost_table(
@@ -63,6 +64,19 @@ def show_run(
         console.print(Padding(figures_table(price), (0, 0, 1, 2)))
     for line in remarks(table, opened.info, opened.events(), chosen.values(), cut):
         console.print(line, soft_wrap=False, highlight=False)
+
+
+def _no_price(info: RunInfo, known: Prices) -> LabError:
+    """Which --price to give: of the machine that the profile's name begins with, where the list has it."""
+    engines, profile = attached_engines(info.fingerprint), profile_of(info)
+    near = known.named_like(profile)
+    why = f"no price is known for profile {profile!r}" if profile else "this run names no profile of a machine"
+    if engines:
+        urls = ", ".join(str(each.get("url")) for each in engines.values())
+        why = f"{urls} was attached, and the machine that it runs on is not known"
+    told = f"labkit cost {info.id} --price {(near or list(known))[0]}"
+    others = f"Of that machine: {', '.join(near)}." if near else f"There are: {', '.join(known)}."
+    return LabError(why, f"Say which: {told}. {others} What they are: labkit cost --list")
 
 
 def _as_json(table: pd.DataFrame, prices: Prices) -> dict[str, Any]:

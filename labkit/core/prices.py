@@ -50,6 +50,10 @@ class Price:
         known = {each.name: each.value for each in self.figures}
         return pick("figure", figure, known, "labkit cost --list")
 
+    def is_of(self, profile: str) -> bool:
+        """Whether this profile runs on such a machine; a variant (`NAME+...`) runs on that of its profile."""
+        return profile.partition("+")[0] in self.profiles
+
     def with_value(self, figure: str, value: float, source: str, date: str) -> Price:
         """The same price with one figure replaced; `source` says by whom."""
         self.value(figure)
@@ -82,8 +86,14 @@ class Prices(Mapping[str, Price]):
         return Prices({name: pick("price", name, self.entries, "labkit cost --list")})
 
     def of_profile(self, profile: str) -> Prices:
-        """The prices of machines that this profile runs on; empty when none is known."""
-        return Prices({name: price for name, price in self.entries.items() if profile in price.profiles})
+        """The prices of machines that this profile, or the one that it varies, runs on; empty when none is known."""
+        return Prices({name: price for name, price in self.entries.items() if price.is_of(profile)})
+
+    def named_like(self, profile: str) -> list[str]:
+        """Names of prices that begin with the profile's GPU, those of as many GPUs first: `mi300x-8-...`."""
+        gpu, _, rest = profile.partition("-")
+        alike = [name for name in self.entries if gpu and name.partition("-")[0] == gpu]
+        return sorted(alike, key=lambda name: name.split("-")[1:2] != rest.split("-")[:1])
 
     def with_values(self, values: Mapping[str, float], source: str, date: str) -> Prices:
         """Figures replaced in every price that has them. Raises BadInput for one that no price here has."""

@@ -9,6 +9,7 @@ import pandas as pd
 
 from labkit.core.prices import Price
 from labkit.core.records import RunInfo
+from labkit.experiments.attached.kept import profile_of
 from labkit.experiments.own_ways import own_ways
 
 _LOAD = "Per M: the whole cost over a million tokens: prompt tokens computed (comp.), all of them, generated (gen.)."
@@ -22,7 +23,7 @@ def remarks(
 
     `cut`: laps that a toggle cut short, and that are in no cost therefore.
     """
-    profile = str(info.asked.get("profile", ""))
+    profile = profile_of(info)
     agents = sorted(set(table["agents"]))
     at_once = "one agent at a time" if agents == [1] else f"{agents[0]} to {agents[-1]} agents at a time"
     yield f"At this load: {at_once}. A machine that serves more at once costs less a token."
@@ -37,7 +38,7 @@ def remarks(
     yield from _solved(table, own_ways(info, events) == "agents")
     yield energy(table, events)
     for price in prices:
-        if profile not in price.profiles:
+        if not price.is_of(profile):
             yield f"{price.name} is not the machine of this run ({profile or 'no profile'}): its times would be others."
 
 

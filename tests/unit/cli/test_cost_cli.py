@@ -114,14 +114,42 @@ def test_the_block_that_only_shows_drift_is_not_paid_for(store: RunStore) -> Non
 
 def test_what_is_wrong_is_said(store: RunStore) -> None:
     run = a_run(store, profile="my-node")
-    with pytest.raises(BadInput, match="No price is known for profile 'my-node'"):
+    with pytest.raises(LabError, match="no price is known for profile 'my-node'") as error:
         labkit("cost", run)
+    assert f"labkit cost {run} --price mi300x-8-rent" in error.value.hint
     with pytest.raises(UnknownName, match="did you mean h100-8-rent"):
         labkit("cost", run, "--price", "h100")
     with pytest.raises(BadInput, match="labkit cost latest"):
         labkit("cost")
     with pytest.raises(LabError):
         labkit("cost", "no-such-run")
+
+
+def test_a_profile_without_a_price_is_told_those_of_its_gpu_the_same_machine_first(store: RunStore) -> None:
+    run = a_run(store, profile="h200-1-qwen3-8b")
+    with pytest.raises(LabError, match="no price is known for profile 'h200-1-qwen3-8b'") as error:
+        labkit("cost", run)
+    assert f"labkit cost {run} --price h200-8-rent" in error.value.hint
+    assert "Of that machine: h200-8-rent." in error.value.hint
+    known = load_prices()
+    assert known.named_like("mi300x-8-other") == ["mi300x-8-rent", "mi300x-8-reserved", "mi300x-8-own"]
+    assert known.named_like("my-node") == known.named_like("") == []
+
+
+def test_a_variant_costs_what_its_profile_does(store: RunStore) -> None:
+    assert "laptop-cpu" in labkit("cost", a_run(store, profile="cpu-smollm2+max-num-seqs=2"))
+
+
+def test_an_attached_engine_is_not_priced_as_the_profile_that_was_named_beside_it(store: RunStore) -> None:
+    engines = {"h:1": {"attached": True, "arm": "prefix", "url": "http://h:1", "model": "m"}}
+    with store.create("replay", {"profile": "cpu-smollm2", "recording": "r"}, {"engines": engines}) as run:
+        run.step(a_step(run.id, t_send=0.0, t_end=1.0), [])
+    with pytest.raises(
+        LabError, match="http://h:1 was attached, and the machine that it runs on is not known"
+    ) as error:
+        labkit("cost", run.id)
+    assert "--price" in error.value.hint
+    assert "is not the machine of this run" in words(labkit("cost", run.id, "--price", "laptop-cpu"))
 
 
 def test_prices_of_ones_own(store: RunStore, tmp_path: Path) -> None:

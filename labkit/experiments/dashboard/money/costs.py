@@ -14,6 +14,7 @@ from labkit.analysis.format import DASH, joules, missing, seconds, usd
 from labkit.analysis.recost import RateRow, recost
 from labkit.core.paths import data_dir
 from labkit.core.prices import Price
+from labkit.experiments.attached.kept import profile_of
 from labkit.experiments.compared import of_whole_laps
 from labkit.experiments.cost_words import remarks, toggled
 from labkit.experiments.dashboard.money.cost_sentences import sentence
@@ -80,7 +81,7 @@ def costed(opened: Opened, price: str, edits: Edits = NO_EDIT) -> Costed:
     steps, cut = of_whole_laps(opened.info, opened.steps)
     table = _table(opened, steps, at)
     of_engines = table[table["arm"].isin(arm_order(table["arm"]))]
-    profile = str(opened.info.asked.get("profile", ""))
+    profile = profile_of(opened.info)
     said = remarks(of_engines, opened.info, opened.events, (), cut) if len(of_engines) else ()
     return Costed(
         price=at.name,
@@ -101,7 +102,7 @@ def published() -> list[RateRow]:
 
 def _elsewhere(price: Price, profile: str, fingerprint: Mapping[str, Any]) -> str:
     """A profile says what an engine is set up for; only the fingerprint says where it ran."""
-    if profile in price.profiles:
+    if price.is_of(profile):
         cpu = fingerprint.get("cpu") or {}
         cores, model = cpu.get("cores"), cpu.get("model")
         machine = f"{cores} cores of an {model}" if cores and model else "a machine that the run does not name"
