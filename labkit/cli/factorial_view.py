@@ -13,6 +13,8 @@ from labkit.cli.measuring import conduct, provider, refuse_busy, show
 from labkit.core.errors import BadInput, LabError
 from labkit.core.progress import OnProgress
 from labkit.engines.fleet import Fleet
+from labkit.experiments.attached.provider import AttachedProvider
+from labkit.experiments.before_start import host_of
 from labkit.experiments.design import Design
 from labkit.experiments.estimate import Past, estimate, past
 from labkit.experiments.factorial import NAME, FactorialAsked
@@ -84,11 +86,18 @@ def _engines(asked: FactorialAsked, attached: list[str]) -> EngineProvider:
 def _announced(asked: FactorialAsked, design: Design, engines: EngineProvider, as_json: bool) -> Past:
     """Print what is left and how long that will take; returns what earlier runs say of it."""
     turns = max(each.options.count(each.recording) for block in design.blocks for each in design.passes(block))
-    earlier = past(RunStore(), asked.profile, host_fingerprint(), turns)
+    earlier = past(RunStore(), asked.profile, _here(design, engines), turns)
     said = estimate(design, starts(design, engines), earlier).in_words()
     what = f"{len(asked.arms)} arms x {len(asked.recordings)} recordings x {asked.repeats}, seed {asked.seed}"
     Console(stderr=as_json).print(f"{what}: {said}.", highlight=False, soft_wrap=True)
     return earlier
+
+
+def _here(design: Design, engines: EngineProvider) -> dict[str, Any]:
+    """What earlier runs must have run on to tell anything of this one."""
+    if not isinstance(engines, AttachedProvider):
+        return host_fingerprint()
+    return {**host_of(engines), **engines.fingerprint([block.arm for block in design.blocks])}
 
 
 def _expected(earlier: Past, asked: FactorialAsked) -> dict[str, float]:

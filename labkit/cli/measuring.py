@@ -33,6 +33,7 @@ from labkit.engines.profiles import load_profile
 from labkit.experiments import jobs
 from labkit.experiments.asked import Asked
 from labkit.experiments.attached.provider import attach
+from labkit.experiments.attached.same_model import require_same_model
 from labkit.experiments.fleet_provider import FleetProvider
 from labkit.experiments.interrupt import Stopped, run_until_signal
 from labkit.experiments.runner import OnCreated, run_replay
@@ -105,7 +106,10 @@ def provider(
     """
     if (asked := endpoints_in(attached)) is not None:
         profile = load_profile(profile_name) if profile_name else None
-        return asyncio.run(attach(asked, profile=profile, spec_method=spec_method, strict=strict))
+        found = asyncio.run(attach(asked, profile=profile, spec_method=spec_method, strict=strict))
+        if profile:
+            require_same_model(profile, found.engines)
+        return found
     if not profile_name:
         raise LabError("This was measured on engines that were attached.", "Name them again: --endpoint URL")
     profile = load_profile(profile_name)

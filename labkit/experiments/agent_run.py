@@ -21,9 +21,9 @@ from labkit.core.progress import OnProgress, silent
 from labkit.experiments.agent_asked import AgentAsked, header_of, place_of
 from labkit.experiments.agent_model import Recorder, model_of
 from labkit.experiments.attached.remarks import attached_remarks
+from labkit.experiments.before_start import asked_and_attached, host_of
 from labkit.experiments.sampling import engine_sampled, sampled
 from labkit.experiments.serving import EngineProvider, Served
-from labkit.store.fingerprint import host_fingerprint
 from labkit.store.runs import Run, RunStore, RunWriter
 from labkit.traffic.recording import Recording
 
@@ -53,7 +53,7 @@ async def run_live(
     task, clock = task_of(asked), clock or SystemClock()
     engines = provider.fingerprint([arm_named(asked.arm)]) if asked.with_engine else {}
     store = store or RunStore(clock=clock)
-    with store.create("agent", asked.to_dict(), {**host_fingerprint(), **engines}) as writer:
+    with store.create("agent", asked_and_attached(asked, provider), {**host_of(provider), **engines}) as writer:
         on_created(writer.folder)
         async with sampled(writer, clock), _served(asked, provider, writer, on_progress, clock) as served:
             outcome, recording = await attempt(asked, task, served, writer, on_step, clock)

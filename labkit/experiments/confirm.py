@@ -20,6 +20,7 @@ from labkit.experiments.agent_asked import place_of
 from labkit.experiments.agent_run import AgentAsked, attempt, task_of
 from labkit.experiments.alive import check_alive
 from labkit.experiments.attached.remarks import attached_remarks
+from labkit.experiments.before_start import asked_and_attached, host_of
 from labkit.experiments.confirm_asked import ConfirmAsked
 from labkit.experiments.confirm_trial import Trial
 from labkit.experiments.keep_logs import kept_logs
@@ -28,7 +29,6 @@ from labkit.experiments.sampling import engine_sampled, sampled
 from labkit.experiments.serving import EngineProvider, Served
 from labkit.experiments.warming import warm_up
 from labkit.experiments.warmup import TASK
-from labkit.store.fingerprint import host_fingerprint
 from labkit.store.runs import Run, RunStore
 
 
@@ -48,8 +48,8 @@ async def run_confirm(
     """
     clock = clock or SystemClock()
     order, store = asked.checked().order(), store or RunStore(clock=clock)
-    fingerprint = {**host_fingerprint(), **provider.fingerprint([arm for arm, _ in order])}
-    with store.create("confirm", asked.to_dict(), fingerprint) as writer:
+    fingerprint = {**host_of(provider), **provider.fingerprint([arm for arm, _ in order])}
+    with store.create("confirm", asked_and_attached(asked, provider), fingerprint) as writer:
         on_created(writer.folder)
         trial = Trial(asked, provider, writer, clock, on_progress)
         async with sampled(writer, clock):

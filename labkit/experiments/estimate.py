@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
+from labkit.experiments.attached.kept import attached_engines
 from labkit.experiments.design import Design, Pass
 from labkit.experiments.forecast import GUESS_STEP_S
 from labkit.store.frames import query
@@ -107,7 +108,11 @@ def estimate(design: Design, starts: Sequence[float], past: Past | None = None) 
 
 
 def past(store: RunStore, profile: str, fingerprint: Mapping[str, Any], turns: int) -> Past:
-    """From the newest runs of this profile on this processor; only steps up to `turns`, since prompts grow."""
+    """From the newest runs of this profile on this processor; only steps up to `turns`, since prompts grow.
+
+    Engines that were attached are their own machines: only runs on the very same ones tell anything of them, and they
+    tell nothing of the fleet's.
+    """
     alike = [run.id for run in store.runs()[: _RUNS * 5] if _alike(run, profile, fingerprint)][:_RUNS]
     if not alike:
         return Past()
@@ -124,12 +129,17 @@ def _alike(run: Run, profile: str, fingerprint: Mapping[str, Any]) -> bool:
     """Runs that waited for recorded gaps, or put several agents on the engine, tell nothing of a step's own time."""
     info = run.info
     same = info.asked.get("profile") == profile and _machine(info.fingerprint) == _machine(fingerprint)
+    same = same and _attached(info.fingerprint) == _attached(fingerprint)
     return same and info.experiment in _ONE_AGENT and not info.asked.get("gaps")
 
 
 def _machine(fingerprint: Mapping[str, Any]) -> tuple[Any, ...]:
     cpu = fingerprint.get("cpu") or {}
     return cpu.get("model"), cpu.get("usable_threads"), fingerprint.get("memory_bytes")
+
+
+def _attached(fingerprint: Mapping[str, Any]) -> set[tuple[Any, ...]]:
+    return {(each.get("url"), each.get("model")) for each in attached_engines(fingerprint).values()}
 
 
 def _pass_s(each: Pass, past: Past, arm: str) -> float:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from labkit.core.clock import Clock, SystemClock
 from labkit.core.progress import OnProgress, silent
+from labkit.experiments.before_start import asked_and_attached, host_of
 from labkit.experiments.live_asked import LiveAsked
 from labkit.experiments.live_laps import Live, through
 from labkit.experiments.live_remarks import live_remarks, live_verdict
@@ -20,7 +21,6 @@ from labkit.experiments.remarks import remarks
 from labkit.experiments.sampling import sampled
 from labkit.experiments.serving import EngineProvider
 from labkit.experiments.steering import NextWish, Wishes
-from labkit.store.fingerprint import host_fingerprint
 from labkit.store.runs import Run, RunStore, RunWriter
 from labkit.traffic.recording import Recording, sha256
 
@@ -45,8 +45,8 @@ async def run_laps(
     clock, source = clock or SystemClock(), source_of(asked.checked())
     store = store or RunStore(clock=clock)
     sent = {"recordings": {source.header.name: sha256(source)}} if isinstance(source, Recording) else {}
-    fingerprint = {**host_fingerprint(), **provider.fingerprint(asked.planned), **sent}
-    with store.create("live", asked.to_dict(), fingerprint) as writer:
+    fingerprint = {**host_of(provider), **provider.fingerprint(asked.planned), **sent}
+    with store.create("live", asked_and_attached(asked, provider), fingerprint) as writer:
         on_created(writer.folder)
         live = live_of(asked, source, provider, writer, clock, on_progress, wishes or Wishes(asked.job))
         await _to_its_end(live, writer, clock)

@@ -12,14 +12,15 @@ from labkit.core.arms import arm_named
 from labkit.core.records import RunInfo
 from labkit.engines.fleet import Fleet
 from labkit.engines.profiles import load_profile
+from labkit.experiments.attached.kept import attached_engines
 from labkit.experiments.fleet_provider import FleetProvider
 from labkit.experiments.view import LIVE, RunView
 
 
 def newest_of(profile: str, infos: Sequence[RunInfo]) -> str | None:
     """Id of the newest run under the profile that measured arms; `infos` are newest first."""
-    mine = (info.id for info in infos if info.asked.get("profile") == profile and info.asked.get("arms"))
-    return next(mine, None)
+    mine = (info for info in infos if info.asked.get("profile") == profile and info.asked.get("arms"))
+    return next((info.id for info in mine if not attached_engines(info.fingerprint)), None)
 
 
 def refused_arms(fleet: Fleet, profile: str, arms: Sequence[str], newest: RunView | None) -> dict[str, str]:

@@ -12,7 +12,7 @@ from labkit.core.clock import Clock, SystemClock
 from labkit.core.progress import OnProgress, silent
 from labkit.core.records import Record
 from labkit.experiments.asked import Asked
-from labkit.experiments.before_start import check, fingerprint_of
+from labkit.experiments.before_start import asked_and_attached, check, fingerprint_of
 from labkit.experiments.block import measure
 from labkit.experiments.design import Design, Pass
 from labkit.experiments.forecast import Forecast
@@ -84,7 +84,7 @@ async def run_design(
     check(design)
     clock = clock or SystemClock()
     store = store or RunStore(clock=clock)
-    with store.create(experiment, asked.to_dict(), fingerprint_of(design, provider)) as writer:
+    with store.create(experiment, asked_and_attached(asked, provider), fingerprint_of(design, provider)) as writer:
         on_created(writer.folder)
         await conduct(writer, design, provider, keep=keep, on_progress=on_progress, clock=clock, expected=expected)
     return store.open(writer.id)

@@ -10,6 +10,7 @@ from labkit.analysis.slo import Slo
 from labkit.core.errors import BadInput
 from labkit.core.records import Record, RunInfo
 from labkit.experiments.agent_asked import AgentAsked
+from labkit.experiments.attached.kept import ATTACHED, attach_words
 from labkit.experiments.capacity_asked import CapacityAsked
 from labkit.experiments.catalogue import DEFAULT_PROFILE, EXPERIMENTS, Experiment
 
@@ -23,6 +24,8 @@ _AGENT = Experiment(
     defaults={"profile": DEFAULT_PROFILE},
 )
 """Not in the catalogue: it measures one arm, live, and is never a job."""
+_BESIDE_AN_ENDPOINT = {"profile": "", "arms": None}
+"""Defaults beside an --endpoint: no profile; the arms are those of the engine, and so are always said."""
 
 
 def command_of(experiment: Experiment, params: Mapping[str, Any]) -> list[str]:
@@ -43,17 +46,19 @@ def command_of(experiment: Experiment, params: Mapping[str, Any]) -> list[str]:
     return words + [word for name, value in rest.items() for word in _option(name, value, defaults.get(name))]
 
 
-def asked_in_words(name: str, asked: Mapping[str, Any]) -> str:
+def asked_in_words(name: str, asked: Mapping[str, Any], fingerprint: Mapping[str, Any] | None = None) -> str:
     """What `run.json` keeps under `asked`, as the command line that asks for it; defaults are left out.
 
-    For an experiment that is not known here: its parameters by name.
+    `fingerprint`: that of the run, for engines that were attached before runs kept their names. For an experiment that
+    is not known here: its parameters by name.
     """
-    known = _known(name)
+    known, endpoints = _known(name), attach_words(asked, fingerprint or {})
     if known is None:
-        return ", ".join(f"{key} {_typed(value)}" for key, value in asked.items() if value not in (None, False))
-    defaults = known.all_defaults
+        said = (f"{key} {_typed(v)}" for key, v in asked.items() if v not in (None, False) and key != ATTACHED)
+        return ", ".join([*said, *([shlex.join(endpoints)] if endpoints else [])])
+    defaults = {**known.all_defaults, **(_BESIDE_AN_ENDPOINT if endpoints else {})}
     differing = {k: v for k, v in asked.items() if k in known.params and _typed(v) != _typed(defaults.get(k))}
-    return shlex.join(["labkit", *command_of(known, differing)])
+    return shlex.join(["labkit", *command_of(known, differing), *endpoints])
 
 
 def asked_of(name: str, asked: Mapping[str, Any]) -> Record | None:

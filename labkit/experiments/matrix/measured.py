@@ -19,6 +19,7 @@ from labkit.core.errors import LabError
 from labkit.core.records import RunInfo
 from labkit.engines.plan import Plan
 from labkit.engines.profiles import Profile
+from labkit.experiments.attached.kept import attached_engines
 from labkit.experiments.matrix.machines import engine_version, machine_in_words, measured_here
 from labkit.experiments.matrix.same_engine import same_command_lines, wanted_today
 from labkit.experiments.view import Events, RunView, view_of
@@ -69,7 +70,7 @@ def _of_shipped(path: Path, profiles: Mapping[str, Profile]) -> list[Evidence]:
 def _of_run(run: Run, profiles: Mapping[str, Profile], *, shipped: bool) -> Iterator[Evidence]:
     info = run.info
     profile = profiles.get(str(info.fingerprint.get("profile")))
-    if profile is None or info.state not in _ENDED:
+    if profile is None or info.state not in _ENDED or attached_engines(info.fingerprint):
         return
     about, events = _about(info, profile, shipped), run.events()
     yield from _measured(run.steps(), events, profile, about)

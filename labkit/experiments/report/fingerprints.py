@@ -6,10 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from labkit.core.masking import masked
+from labkit.experiments.attached.kept import attached_engines
 from labkit.experiments.report.blocks import Block, Code, More, Pairs, Section, Words
 from labkit.experiments.report.english import shown
 from labkit.experiments.report.material import Material
 from labkit.store.command_line import options
+from labkit.store.fingerprint import ENGINE_PACKAGES
 
 _SHORT = 12
 
@@ -24,16 +26,23 @@ def fingerprint(material: Material) -> Section:
 
 
 def _facts(known: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    cpu, git, packages = (known.get(key) or {} for key in ("cpu", "git", "packages"))
+    cpu, git = (known.get(key) or {} for key in ("cpu", "git"))
+    here = "client's " if attached_engines(known) else ""
     yield "profile", shown(known.get("profile"))
     yield "model", shown(known.get("model"))
-    yield "processor", _processor(cpu, known)
+    yield f"{here}processor", _processor(cpu, known)
     yield "GPU", shown(known.get("gpu"))
-    yield "memory", f"{known['memory_bytes'] / 2**30:.1f} GiB" if known.get("memory_bytes") else ""
-    yield "system", " ".join(str(known[key]) for key in ("os", "kernel", "machine") if known.get(key))
-    yield "Python", shown(known.get("python"))
-    yield "packages", ", ".join(f"{name} {version}" for name, version in packages.items() if version)
+    yield f"{here}memory", f"{known['memory_bytes'] / 2**30:.1f} GiB" if known.get("memory_bytes") else ""
+    yield f"{here}system", " ".join(str(known[key]) for key in ("os", "kernel", "machine") if known.get(key))
+    yield f"{here}Python", shown(known.get("python"))
+    yield f"{here}packages", ", ".join(f"{name} {version}" for name, version in packages_of(known).items() if version)
     yield "labkit", _labkit(known, git)
+
+
+def packages_of(known: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Versions of what is installed; beside attached engines without what only an engine runs on: theirs is another."""
+    mine, left_out = known.get("packages") or {}, ENGINE_PACKAGES if attached_engines(known) else ()
+    return {name: version for name, version in mine.items() if name not in left_out}
 
 
 def _processor(cpu: Mapping[str, Any], known: Mapping[str, Any]) -> str:
@@ -71,7 +80,7 @@ def _engines(known: Mapping[str, Any]) -> Iterator[Block]:
 def _attached(engine: Mapping[str, Any]) -> str:
     """Somebody else started it: what it told of itself."""
     told = " ".join(str(engine[name]) for name in ("kind", "version") if engine.get(name))
-    return f"{told}, attached in {shown(engine.get('arm'))}; its command lines are not known"
+    return f"{engine.get('url')}: {told}, attached in {shown(engine.get('arm'))}; its command lines are not known"
 
 
 def _process(process: Mapping[str, Any]) -> str:

