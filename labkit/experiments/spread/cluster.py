@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from labkit.core.errors import BadInput, LabError
+from labkit.core.errors import LabError
+from labkit.experiments.spread.address import behind, checked, knock, left_over
 from labkit.experiments.spread.fitness import check_alike, first_line, probed
 from labkit.experiments.spread.nodes import Node, nodes_of
-from labkit.experiments.spread.ray_import import ray_module
-
-_KNOCK_S = 5.0
+from labkit.experiments.spread.ray_import import INSTALL, ray_module
 
 
 @contextmanager
@@ -21,7 +19,7 @@ def connected(address: str) -> Iterator[tuple[Node, ...]]:
 
     Raises LabError without Ray, without a cluster, and for a node that cannot measure; BadInput for an address.
     """
-    address = _checked(address)
+    address = checked(address)
     ray = ray_module()
     _connect(ray, address)
     try:
@@ -32,36 +30,28 @@ def connected(address: str) -> Iterator[tuple[Node, ...]]:
         ray.shutdown()
 
 
-def _checked(address: str) -> str:
-    host, colon, port = address.rpartition(":")
-    if address == "auto" or (host and colon and port.isdecimal() and "/" not in address):
-        return address
-    raise BadInput("ray", address, "auto, or HOST:PORT of the head node", "Start one: ray start --head --port=6379")
-
-
 def _connect(ray: Any, address: str) -> None:
+    found = address
     try:
-        if address != "auto":
-            _knock(address)
-        ray.init(address=address, log_to_driver=False, configure_logging=False, logging_level="ERROR")
+        found = behind(ray, address)
+        knock(found)
+        ray.init(address=found, log_to_driver=False, configure_logging=False, logging_level="ERROR")
         _quiet()
     except OSError as error:
         raise LabError(
-            f"No Ray cluster answers at {address}: {first_line(error)}",
+            f"No Ray cluster answers at {_said(address, found)}: {first_line(error)}",
             "On the head node: ray start --head --port=6379. On each other: ray start --address=HEAD:6379. "
-            "A cluster that asks for a token wants this first: export RAY_AUTH_MODE=token",
+            f"A cluster that asks for a token wants this first: export RAY_AUTH_MODE=token.{left_over(address)}",
         ) from error
     except (RuntimeError, ValueError) as error:
         raise LabError(
-            f"Ray refuses this process at {address}: {first_line(error)}",
-            "Use the same Python and Ray here and on every node: pip install 'labkit[ray]'.",
+            f"Ray refuses this process at {_said(address, found)}: {first_line(error)}",
+            f"Use the same Python and Ray here and on every node. {INSTALL}",
         ) from error
 
 
-def _knock(address: str) -> None:
-    """Raises OSError where nothing listens: Ray itself would go on trying for over a minute."""
-    host, _, port = address.rpartition(":")
-    socket.create_connection((host.strip("[]"), int(port)), timeout=_KNOCK_S).close()
+def _said(asked: str, found: str) -> str:
+    return asked if asked == found else f"{found} ({asked})"
 
 
 def _quiet() -> None:

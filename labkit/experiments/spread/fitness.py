@@ -39,7 +39,7 @@ def check_alike(probed: Mapping[str, Mapping[str, str]]) -> None:
         if not has["labkit"]:
             raise LabError(
                 f"{name} has no labkit: {has.get('error', 'not installed')}.",
-                "Install it in the environment that `ray start` runs in there: pip install 'labkit[ray]'",
+                "In its checkout on that node, in the environment that `ray start` runs in: pip install -e '.[ray]'",
             )
         if has["labkit"] != labkit.__version__:
             raise LabError(

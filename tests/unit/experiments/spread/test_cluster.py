@@ -6,12 +6,16 @@ import platform
 import socket
 import subprocess
 import sys
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import labkit
 from labkit.core.errors import BadInput, LabError
+from labkit.experiments import spread
 from labkit.experiments.spread import cluster, ray_import
+from labkit.experiments.spread.address import checked
 from labkit.experiments.spread.cluster import connected
 from labkit.experiments.spread.fitness import check_alike
 from labkit.experiments.spread.nodes import nodes_of
@@ -76,10 +80,13 @@ def test_a_cluster_that_does_not_answer_is_said_at_once_with_the_next_step(free_
 
 
 class Refusing:
-    """A Ray that ends `init` as planted."""
+    """A Ray that ends `init` as planted, and takes `found` for `auto` where it is given."""
 
-    def __init__(self, error: Exception) -> None:
+    def __init__(self, error: Exception, found: str | None = None) -> None:
         self._error = error
+        if found:
+            services = SimpleNamespace(canonicalize_bootstrap_address=lambda address: found)
+            self._private = SimpleNamespace(services=services)
 
     def init(self, **_: object) -> None:
         raise self._error
@@ -98,12 +105,52 @@ def test_what_ray_says_is_kept_in_one_line_with_the_next_step(error: Exception, 
     assert "ray" in raised.value.hint
 
 
+@pytest.mark.parametrize(
+    ("environment", "said"), [("", "forgotten with: ray stop"), ("127.0.0.1:6379", "unset RAY_ADDRESS")]
+)
+def test_what_is_behind_auto_is_knocked_at_too(
+    free_port: int, monkeypatch: pytest.MonkeyPatch, environment: str, said: str
+):
+    """As a cluster leaves its address that was killed: Ray would try for minutes."""
+    monkeypatch.setenv("RAY_ADDRESS", environment)
+    dead = f"127.0.0.1:{free_port}"
+    with pytest.raises(LabError, match=rf"No Ray cluster answers at {dead} \(auto\)") as raised:
+        cluster._connect(Refusing(AssertionError("Ray was asked"), dead), "auto")
+    assert said in raised.value.hint
+    assert "--ray HOST:PORT" in raised.value.hint
+
+
+def test_a_cluster_behind_auto_that_answers_is_the_one_that_is_joined():
+    with socket.create_server(("127.0.0.1", 0)) as there:
+        address = f"127.0.0.1:{there.getsockname()[1]}"
+        with pytest.raises(LabError, match=rf"Ray refuses this process at {address} \(auto\): as planted"):
+            cluster._connect(Refusing(RuntimeError("as planted"), address), "auto")
+
+
+@pytest.mark.parametrize("told", ["local", "ray://head:10001"])
+def test_an_address_in_the_environment_that_is_none_is_refused_for_auto_alone(
+    told: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("RAY_ADDRESS", told)
+    with pytest.raises(BadInput, match="RAY_ADDRESS") as raised, connected("auto"):
+        pass
+    assert "unset RAY_ADDRESS" in raised.value.hint
+    assert checked("head:6379") == "head:6379"
+
+
+def test_no_hint_asks_an_index_for_labkit():
+    words = "".join(path.read_text() for path in Path(spread.__file__).parent.glob("*.py"))
+    assert "pip install -e '.[ray]'" in words
+    assert "labkit[" not in words
+
+
 def test_without_ray_the_next_step_is_said(monkeypatch: pytest.MonkeyPatch):
     real = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None if name == "ray" else real(name, *rest))
     with pytest.raises(LabError, match="not installed") as error:
         ray_import.ray_module()
-    assert "pip install 'labkit[ray]'" in error.value.hint
+    assert "pip install 'ray>=2.50'" in error.value.hint
+    assert "pip install -e '.[ray]'" in error.value.hint
 
 
 def test_an_amdsmi_without_its_library_is_said_as_what_it_is(monkeypatch: pytest.MonkeyPatch):
