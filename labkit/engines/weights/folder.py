@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from labkit.core.errors import WeightsError
@@ -16,9 +17,20 @@ def missing(folder: Path) -> list[str]:
         lacks.append("config.json")
     if not any(folder.glob("*.safetensors")):
         lacks.append("*.safetensors (the weights)")
-    if not any((folder / name).is_file() for name in _TOKENIZERS):
+    if not any((folder / name).is_file() for name in _TOKENIZERS) and not _is_head(folder):
         lacks.append(f"a tokenizer ({' or '.join(_TOKENIZERS)})")
     return lacks
+
+
+def _is_head(folder: Path) -> bool:
+    """A drafter's head is published without a tokenizer: it uses that of the model that it was trained for."""
+    try:
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        return bool(config.get("speculators_config")) or any(
+            "eagle" in name.lower() for name in config["architectures"]
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return False
 
 
 def checked(name: str) -> Path:

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 from labkit.cli import models as commands
 from labkit.core.errors import UnknownName, WeightsError
 from labkit.engines import weights
+from labkit.engines.weights import folder as weights_folder
 from labkit.engines.weights import hub, manifest, registry
 from labkit.engines.weights.models import kind_of
 from labkit.engines.weights.registry import DEFAULT
@@ -64,6 +65,24 @@ def test_a_folder_that_lacks_a_file_is_named_with_it(folder: Path, name: str):
     with pytest.raises(WeightsError, match="lacks") as lack:
         weights.path(str(folder))
     assert name.rpartition(".")[2] in lack.value.message
+
+
+@pytest.mark.parametrize(
+    ("config", "head"),
+    [
+        ('{"speculators_config": {"algorithm": "eagle3"}, "architectures": ["Eagle3Speculator"]}', True),
+        ('{"architectures": ["LlamaForCausalLMEagle3"]}', True),
+        ('{"architectures": ["Qwen3ForCausalLM"]}', False),
+        ('{"architectures": null}', False),
+        ("[]", False),
+    ],
+)
+def test_a_drafters_head_has_no_tokenizer_of_its_own(folder: Path, config: str, head: bool):
+    (folder / "tokenizer.json").unlink()
+    (folder / "config.json").write_text(config)
+    assert (weights_folder.missing(folder) == []) is head
+    (folder / "model-00001-of-00002.safetensors").unlink()
+    assert "*.safetensors (the weights)" in weights_folder.missing(folder)
 
 
 def test_a_folder_that_is_not_there():
