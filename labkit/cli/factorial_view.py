@@ -51,10 +51,7 @@ def start(asked: FactorialAsked, *, attached: list[str], as_json: bool) -> NoRet
 
 def go_on(name: str, *, anyway: bool, attached: list[str], job: str | None, as_json: bool) -> NoReturn:
     """Resume a factorial. Raises typer.Exit as `measuring` says, LabError when it cannot go on."""
-    run = RunStore().open(name)
-    asked = asked_of(run.info.experiment, run.info.asked)
-    if not isinstance(asked, FactorialAsked):
-        raise BadInput("resume", run.id, "a factorial", f"It is of the experiment {run.info.experiment}.")
+    run, asked = _factorial(name)
     engines = _engines(asked, attached)
     design = remaining(run, asked.design(), engines, anyway=anyway)
     if isinstance(engines, FleetProvider):
@@ -74,6 +71,18 @@ def go_on(name: str, *, anyway: bool, attached: list[str], job: str | None, as_j
         )
 
     conduct(work, partial(show_factorial, as_json=as_json), job=job, as_json=as_json)
+
+
+def _factorial(name: str) -> tuple[Run, FactorialAsked]:
+    """The run and what was asked of it; `latest`: the newest factorial, whatever else was run since."""
+    store = RunStore()
+    newest = next((run.id for run in store.runs() if run.info.experiment == NAME), None)
+    run = store.open(newest if name == "latest" and newest else name)
+    asked = asked_of(run.info.experiment, run.info.asked)
+    if not isinstance(asked, FactorialAsked):
+        there = f"The newest factorial is {newest}." if newest else "There is none yet: labkit run factorial"
+        raise BadInput("resume", run.id, "a factorial", f"It is of the experiment {run.info.experiment}. {there}")
+    return run, asked
 
 
 def _engines(asked: FactorialAsked, attached: list[str]) -> EngineProvider:

@@ -23,6 +23,7 @@ from rich.console import Console
 
 from labkit.cli.arms_view import print_arms
 from labkit.cli.endpoint_options import endpoints_in
+from labkit.cli.go_on import go_on_lines
 from labkit.cli.notes import notes
 from labkit.cli.progress_view import drawn
 from labkit.core.errors import BadInput, EngineBusy, LabError
@@ -75,7 +76,8 @@ def conduct(work: Work, shown: Shown, *, job: str | None, as_json: bool) -> NoRe
             jobs.claim(job, folder)
 
     def stopping(number: signal.Signals) -> None:
-        console.print(f"\n{number.name}: putting things away; the run so far is kept.", highlight=False)
+        kept = "the run so far is kept" if folders else "nothing was measured yet"
+        console.print(f"\n{number.name}: putting things away; {kept}.", highlight=False)
 
     try:
         with drawn(console) as on_progress:
@@ -153,7 +155,8 @@ def ending(run: Run, console: Console) -> None:
     for line in notes(run):
         console.print(f"  {line}", highlight=False, markup=False)
     console.print(f"Run folder: {run.folder}", highlight=False, soft_wrap=True)
-    console.print(f"See it again: labkit show {run.id}. Dashboard: make app. Notebooks: make lab.", highlight=False)
+    for line in go_on_lines(run):
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
 def say_json(run: Run, **data: Any) -> None:
