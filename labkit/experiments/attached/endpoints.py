@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from labkit.core.arms import Arm, arm_named
-from labkit.core.errors import BadInput
+from labkit.core.errors import BadInput, LabError
 from labkit.engines.attach_url import endpoint_url, page_url
 
 _ROLES = re.compile(r"prefill|decode|engine(?:-\d+)?")
@@ -105,10 +105,17 @@ def _owner(endpoints: Sequence[Endpoint], arm: Arm | None, text: str) -> int:
     return found[0]
 
 
+_NO_DECODE = "of a split engine prefill's page of metrics was named, and decode's is missing: prefill alone counts half"
+
+
+def _owner_words(endpoint: Endpoint) -> str:
+    return f"{endpoint.arm.label}:" if endpoint.arm else ""
+
+
 def _require_pair(endpoint: Endpoint) -> None:
     """Prefill's counters alone would read as those of the whole engine."""
     roles = set(endpoint.metrics)
     if "prefill" in roles and "decode" not in roles:
-        raise BadInput("metrics", "prefill", "prefill and decode, or decode", "Decode counts what it was handed.")
+        raise LabError(_NO_DECODE, f"Add it: --metrics {_owner_words(endpoint)}decode=http://HOST:PORT/metrics")
     if "decode" in roles and roles - {"prefill", "decode"}:
         raise BadInput("metrics", ", ".join(sorted(roles)), "prefill and decode, or engine, engine-0, ...")

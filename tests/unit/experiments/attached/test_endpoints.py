@@ -3,7 +3,7 @@
 import pytest
 
 from labkit.core.arms import arm_named
-from labkit.core.errors import BadInput, UnknownName
+from labkit.core.errors import BadInput, LabError, UnknownName
 from labkit.experiments.attached.endpoints import Endpoint, endpoints_of
 
 URL, OTHER, P, D = "http://a:1", "http://b:2", "http://p:3/metrics", "http://d:4/metrics"
@@ -28,7 +28,6 @@ def test_pages_go_to_the_one_endpoint_or_to_the_arm_that_is_named():
 @pytest.mark.parametrize(
     ("endpoints", "metrics"),
     [
-        ([URL], [f"prefill={P}"]),  # prefill's counters alone would read as the whole engine's
         ([URL], [f"decode={D}", f"engine={P}"]),
         ([URL], [f"decode={D}", f"decode={P}"]),
         ([URL], [f"router={P}"]),
@@ -42,6 +41,16 @@ def test_pages_go_to_the_one_endpoint_or_to_the_arm_that_is_named():
 def test_what_could_mean_two_things_or_nothing_is_refused(endpoints: list[str], metrics: list[str]):
     with pytest.raises(BadInput):
         endpoints_of(endpoints, metrics)
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "page", "missing"), [(URL, "prefill", "decode"), (f"pd={URL}", "pd:prefill", "pd:decode")]
+)
+def test_prefills_page_alone_is_refused_with_what_to_add(endpoint: str, page: str, missing: str):
+    """Its counters would read as those of the whole engine."""
+    with pytest.raises(LabError, match="decode's is missing") as error:
+        endpoints_of([endpoint], [f"{page}={P}"])
+    assert f"Add it: --metrics {missing}=http://" in error.value.hint
 
 
 def test_an_arm_that_does_not_exist():
