@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from labkit.core.errors import BadInput
+from labkit.core.errors import BadInput, LabError
 from labkit.core.names import unknown
 from labkit.engines.profiles.schema import Profile
 from labkit.engines.profiles.variants import named_variant, split_name, varied
@@ -24,7 +24,7 @@ def list_profiles() -> list[str]:
 def load_profile(name_or_path: str) -> Profile:
     """A shipped profile by name, or one's own by the path of its TOML file, or a variant: `+flag=value`, `+NAME`.
 
-    Raises UnknownName or BadInput.
+    Raises UnknownName, BadInput, or LabError for a path where no file is.
     """
     if name_or_path in list_profiles():
         return _read(_SHIPPED / f"{name_or_path}.toml")
@@ -37,6 +37,10 @@ def load_profile(name_or_path: str) -> Profile:
         for name in named:
             profile = _named(profile, name)
         return varied(profile, flags) if flags else profile
+    if path.suffix == ".toml" or "/" in name_or_path:
+        raise LabError(
+            f"no such file: {path}", "A profile is the path of a .toml file, or a name: labkit plan --profiles"
+        )
     raise unknown("profile", name_or_path, list_profiles(), "labkit plan --profiles (or give the path of a .toml file)")
 
 

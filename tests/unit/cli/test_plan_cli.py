@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from labkit.cli import plan as cli
 from labkit.core.arms import arm_named
-from labkit.core.errors import UnknownName
+from labkit.core.errors import LabError, UnknownName
 from labkit.engines.machine import usable_cores
 from labkit.engines.plan import make_plan
 from labkit.engines.profiles import load_profile
@@ -50,6 +50,14 @@ def test_diff_prints_only_what_differs() -> None:
 def test_profiles_and_methods_are_listed() -> None:
     assert "mi300x-8-qwen3-235b" in run("--profiles")
     assert "eagle3 (default)" in run("--methods", "--profile", "mi300x-8-qwen3-235b")
+
+
+@pytest.mark.parametrize("profile", ["/nowhere/mine.toml", "mine.toml", "./mine.toml+block-size=8", "folder/mine"])
+def test_a_path_where_no_file_is_says_so(profile: str) -> None:
+    with pytest.raises(LabError, match=r"no such file: .*mine") as error:
+        run("--profile", profile)
+    assert "labkit plan --profiles" in error.value.hint
+    assert "cpu-smollm2" not in str(error.value)
 
 
 @pytest.mark.parametrize("words", [("--arm", "prefx"), ("--profile", "none"), ("--spec-method", "ngrm")])
