@@ -35,4 +35,12 @@ def report(
     path = write_report(RunStore().open(run), out, prices)
     typer.echo(f"{path} ({path.stat().st_size / 1e6:.1f} MB)")
     if open_:
-        typer.launch(path.resolve().as_uri())
+        _open(path)
+
+
+def _open(path: Path) -> None:
+    """In the browser; where there is none, one line that says so and where the file is."""
+    import webbrowser
+
+    if not webbrowser.open(path.resolve().as_uri()):
+        typer.echo(f"There is no browser here. Open it elsewhere: {path.resolve()}", err=True)

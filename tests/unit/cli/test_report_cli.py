@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import webbrowser
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,17 @@ def test_report_writes_into_the_folder_or_where_it_is_told(tmp_path: Path):
     assert "MB)" in said
     assert "(4." in labkit("report", run_id, "--out", str(tmp_path / "r.html")).output
     assert page_of(tmp_path / "r.html").text == page_of(folder / "report.html").text
+
+
+def test_without_a_browser_one_line_says_where_the_file_is(monkeypatch: pytest.MonkeyPatch):
+    run_id = run_of("replay", steps(("base",), turns=2), {"profile": "p", "recording": "tiny", "arms": ["base"]})
+    path, asked = RunStore().open(run_id).folder / "report.html", list[str]()
+    monkeypatch.setattr(webbrowser, "open", lambda uri: bool(asked.append(uri)))
+    said = labkit("report", run_id, "--open").output
+    assert f"There is no browser here. Open it elsewhere: {path}" in said
+    assert asked == [path.as_uri()]
+    monkeypatch.setattr(webbrowser, "open", lambda uri: True)
+    assert "no browser" not in labkit("report", run_id, "--open").output
 
 
 def test_report_of_no_run_names_what_there_is():
