@@ -36,7 +36,7 @@ def _table(table: KnownTable, numbers: dict[str, int], *, narrow: bool = False) 
     heads = columns(table)
     shown = Table(title=title(table), title_justify="left", box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for head in ("arm", *heads):
-        shown.add_column(head, no_wrap=head == "arm")
+        shown.add_column(head, no_wrap=head == "arm", overflow="fold")  # a name is never cut
     for arm, cells in rows(table).items():
         shown.add_row(Text(arm, "bold"), *(_cell(cells.get(head), numbers, narrow=narrow) for head in heads))
     return shown

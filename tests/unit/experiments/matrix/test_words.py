@@ -62,6 +62,13 @@ def test_the_kept_answers_are_shown_at_once(monkeypatch: pytest.MonkeyPatch) -> 
     assert "accepted by" not in run(columns=80).partition("16 cells")[0], "a narrow table says less in a cell"
 
 
+def test_a_narrow_table_folds_the_names_of_drafters_and_cuts_none() -> None:
+    said = run("--profile", "mi300x-8-qwen3-30b-a3b", columns=80)
+    assert max(map(len, said.splitlines())) <= 80
+    assert "…" not in said
+    assert "_1_7b" in said
+
+
 def test_json_has_every_cell() -> None:
     said = json.loads(run("--json"))
     cells = [cell for table in said["tables"] for cell in table["cells"]]
