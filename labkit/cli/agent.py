@@ -40,6 +40,12 @@ Steps = Annotated[int | None, typer.Option(min=2, help="Most LLM calls, the answ
 Keep = Annotated[bool, typer.Option("--keep", help="Leave the engine up afterwards.")]
 
 
+_COUNTS = (
+    "A known solution is played; an engine is needed all the same, to count the tokens of each prompt and reply for a "
+    "replay. Without one: labkit agent --model scripted"
+)
+
+
 def register(app: typer.Typer) -> None:
     """Add the agent's commands to the command line."""
     app.command()(tasks)
@@ -114,7 +120,8 @@ def record(
 ) -> None:
     """Like agent, and keep the exact requests, replies and tool results, to replay them under any arm.
 
-    With --model scripted the engine only counts the tokens; the header says who decided.
+    With --model scripted an engine is started too, but it only counts the tokens of each prompt and reply, which a
+    replay needs; a known solution decides, and the header says so.
 
     Example: labkit record --task evict-one-late --arm prefix --out mine.jsonl
     """
@@ -127,6 +134,8 @@ def record(
     asked = AgentAsked(
         task=task, arm=arm, profile=profile, model=model.value, tool_mode=tool_mode.value, steps=steps, keep=keep
     )  # fmt: skip
+    if model is Who.scripted:
+        Console().print(_COUNTS, highlight=False)
     recording = work(asked, attach or [])
     save(replace(recording, header=replace(recording.header, name=out.stem)), out)
     Console().print(f"Recording: {out} ({len(recording.steps)} steps). Replay it: labkit replay {out}", highlight=False)

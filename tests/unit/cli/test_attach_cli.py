@@ -68,8 +68,9 @@ def test_a_run_without_a_profile_measures_the_arms_of_the_engine(tmp_path: Path)
 def test_an_agent_works_on_it(tmp_path: Path):
     with running(FakeDials()) as (engine,):
         words = ["--task", "evict-one-late", "--model", "scripted", "--endpoint", engine.base_url]
-        labkit("record", *words, "--out", str(tmp_path / "mine.jsonl"), "--steps", "3")
+        said = labkit("record", *words, "--out", str(tmp_path / "mine.jsonl"), "--steps", "3")
         assert engine.received
+        assert "an engine is needed all the same, to count the tokens" in " ".join(said.split())
     assert (tmp_path / "mine.jsonl").is_file()
 
 
