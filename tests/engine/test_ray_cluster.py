@@ -6,7 +6,9 @@ import asyncio
 import os
 import signal
 import sys
+import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
@@ -33,7 +35,7 @@ class TwoNodes:
     def __init__(self) -> None:
         from ray.cluster_utils import Cluster
 
-        head = {"node_name": "one", "include_dashboard": False, **SMALL}
+        head = {"node_name": "one", "include_dashboard": False, "dashboard_agent_listen_port": None, **SMALL}
         self._cluster = Cluster(initialize_head=True, head_node_args=head)
         self._second = self._cluster.add_node(node_name="two", **SMALL)
         self.address: str = self._cluster.address
@@ -52,12 +54,27 @@ def cluster() -> Iterator[TwoNodes]:
     """One for all tests of the module, since it takes its time to start; the last test breaks it."""
     ray = ray_module()
     ray.cloudpickle.register_pickle_by_value(sys.modules[spread_fakes.__name__])  # nodes have labkit, not its tests
-    cluster = TwoNodes()
-    try:
-        with connected(cluster.address) as cluster.nodes:
-            yield cluster
-    finally:
-        cluster.end()
+    with own_folder():
+        cluster = TwoNodes()
+        try:
+            with connected(cluster.address) as cluster.nodes:
+                yield cluster
+        finally:
+            cluster.end()
+
+
+@contextmanager
+def own_folder() -> Iterator[None]:
+    """Ray's sessions, and the address that it leaves for `auto`, here and not where the machine's own Ray has them.
+
+    Short: the names of sockets must be, and pytest's folders are not.
+    """
+    there = tempfile.TemporaryDirectory(prefix="lr-", dir="/tmp", ignore_cleanup_errors=True)
+    with there as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_TMPDIR", folder)
+        for name in ("RAY_ADDRESS", "RAY_GCS_SERVER_PORT"):
+            patch.delenv(name, raising=False)
+        yield
 
 
 async def spread(cluster: TwoNodes, folder: Path, recipe: Fakes, on_progress=lambda _: None, **more) -> Run:
@@ -80,6 +97,14 @@ async def spread(cluster: TwoNodes, folder: Path, recipe: Fakes, on_progress=lam
 
 def node_of(rows):
     return rows["engine"].str.split("/").str[0]
+
+
+def test_the_cluster_keeps_to_a_folder_of_its_own(cluster: TwoNodes):
+    own = Path(os.environ["RAY_TMPDIR"]) / "ray"
+    assert (own / "ray_current_cluster").read_text() == cluster.address
+    assert list(own.glob("session_2*"))
+    shared = Path("/tmp/ray/ray_current_cluster")
+    assert not shared.exists() or shared.read_text() != cluster.address
 
 
 async def test_two_nodes_make_one_run_on_one_clock_and_the_planted_gain_is_found(cluster: TwoNodes, tmp_path: Path):
