@@ -49,8 +49,8 @@ def command_of(experiment: Experiment, params: Mapping[str, Any]) -> list[str]:
 def asked_in_words(name: str, asked: Mapping[str, Any], fingerprint: Mapping[str, Any] | None = None) -> str:
     """What `run.json` keeps under `asked`, as the command line that asks for it; defaults are left out.
 
-    `fingerprint`: that of the run, for engines that were attached before runs kept their names. For an experiment that
-    is not known here: its parameters by name.
+    `fingerprint`: that of the run, for engines that were attached before runs kept their names, and
+    for a run that was spread over nodes. For an experiment that is not known here: its parameters by name.
     """
     known, endpoints = _known(name), attach_words(asked, fingerprint or {})
     if known is None:
@@ -58,7 +58,8 @@ def asked_in_words(name: str, asked: Mapping[str, Any], fingerprint: Mapping[str
         return ", ".join([*said, *([shlex.join(endpoints)] if endpoints else [])])
     defaults = {**known.all_defaults, **(_BESIDE_AN_ENDPOINT if endpoints else {})}
     differing = {k: v for k, v in asked.items() if k in known.params and _typed(v) != _typed(defaults.get(k))}
-    return shlex.join(["labkit", *command_of(known, differing), *endpoints])
+    spread = ["--ray", "auto"] if (fingerprint or {}).get("nodes") else []  # no address is kept
+    return shlex.join(["labkit", *command_of(known, differing), *endpoints, *spread])
 
 
 def asked_of(name: str, asked: Mapping[str, Any]) -> Record | None:

@@ -12,6 +12,7 @@ from labkit.core.errors import BadInput
 from labkit.experiments.report import write_report
 from labkit.experiments.resume import refuse
 from labkit.experiments.spread.conduct import run_with
+from labkit.experiments.words import asked_in_words
 from labkit.store.runs import Run, RunStore
 
 NODES = ("node-1", "node-2")
@@ -101,6 +102,8 @@ async def test_a_spread_run_is_reported_as_any_other(tmp_path: Path):
     run = await spread(tmp_path, drift_check=True, repeats=2)
     page = write_report(run).read_text()
     assert "node-1 measured repeat 1; node-2 measured repeat 2" in page
+    assert asked_in_words("factorial", run.info.asked, run.info.fingerprint).endswith(" --ray auto")
+    assert " --ray auto" in page
 
 
 async def test_the_repeat_of_a_lost_node_is_made_whole_on_another(tmp_path: Path):
