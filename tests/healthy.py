@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from labkit.doctor.facts import ClockFacts, Disk, Facts, Gpus, Load, Need, Package, Processor, Weights
+from labkit.doctor.facts import ClockFacts, Disk, Drafter, Facts, Gpus, Load, Need, Package, Processor, Weights
 from labkit.doctor.hub import HubModel
 from labkit.doctor.model_size import ModelSize
 from labkit.doctor.node.records import DeviceFile, Driver, GpuDevice, Node
@@ -49,6 +49,12 @@ def facts(profile: str = "cpu-smollm2", **changes: Any) -> Facts:
 MI300X, H200 = "mi300x-8-qwen3-235b", "h200-1-qwen3-8b"
 HUB = HubModel(
     model="Qwen/Qwen3", cache="/hub", snapshot="/hub/1", endpoint="https://hub.test", reachable=True, free=900 * GIB
+)
+
+HEAD = Weights(name="RedHatAI/head", hub=HUB, size=ModelSize(size=1_300_000_000, how="its files"))
+DRAFTERS = (
+    Drafter(method="eagle3", default=True, weights=HEAD),
+    Drafter(method="draft_model", default=False, weights=Weights(name="Qwen/Qwen3-0.6B", problem="not there", hub=HUB)),
 )
 
 
@@ -104,6 +110,7 @@ def amd_facts(profile: str = MI300X, **changes: Any) -> Facts:
     sound: dict[str, Any] = {
         "packages": (Package(name="amdsmi", wanted=">=6.4", installed="26.0.0"),),
         "weights": Weights(name="Qwen/Qwen3", hub=HUB, size=ModelSize(size=235_000_000_000, how="its files")),
+        "drafters": DRAFTERS,
         "gpus": Gpus(seen={"amdsmi": tuple("abcdefgh")}),
         "node": amd_node(),
         "installation": rocm_python(),

@@ -7,6 +7,7 @@ from itertools import chain
 
 from labkit.doctor import gpu_memory, memory, transfer
 from labkit.doctor.environment import (
+    drafters,
     driver,
     engine_build,
     fleet,
@@ -32,6 +33,8 @@ CHECKS: tuple[Examination, ...] = (
     model.weights,
     model.hub,
     model.disk,
+    drafters.drafter,
+    drafters.others,
     installed.hub_token,
     processor.cores,
     processor.instructions,

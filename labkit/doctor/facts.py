@@ -139,13 +139,22 @@ class Weights:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Drafter:
+    """A drafter that has a model of its own. `method`: its name in the profile; `default`: the arms have this one."""
+
+    method: str
+    default: bool
+    weights: Weights
+
+
+@dataclass(frozen=True, kw_only=True)
 class Facts:
     """One machine under one profile, at one moment. Bytes and seconds; None: it cannot be told.
 
     `missing`: programs of a plan that are not on PATH, each with the arms that run it. `planned_threads`: per role,
     NUMBA_NUM_THREADS of the plan and the number of its cores. `steering`: names of variables in this environment that
-    would steer an engine. `installation`: of the Python that would run the engine; None: there is none, or it did not
-    tell, and then `unasked` says why.
+    would steer an engine. `drafters`: those with a model of their own. `installation`: of the Python that would run the
+    engine; None: there is none, or it did not tell, and then `unasked` says why.
     """
 
     profile: Profile
@@ -170,6 +179,7 @@ class Facts:
     needs: tuple[Need, ...]
     planned_threads: Mapping[str, tuple[str | None, int]]
     steering: tuple[str, ...] = ()
+    drafters: tuple[Drafter, ...] = ()
     hub_token: bool = False
     node: Node = field(default_factory=Node)
     installation: Installation | None = None

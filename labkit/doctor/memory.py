@@ -19,8 +19,8 @@ def free(facts: Facts) -> Check:
         status="ok" if fits else "warn" if ever else "fail",
         found=f"{_gib(facts.memory_free)} of {_gib(facts.memory_total)} free",
         why="The fleet refuses a start that does not fit: the kernel would kill the engine without a word.",
-        todo="" if fits else _what_to_do(ever),
-        command="" if fits or not ever else "labkit down --all",
+        todo="" if fits else _what_to_do(facts, ever),
+        command="labkit down --all" if not fits and ever and _up(facts) else "",
         stops=(),
     )
 
@@ -33,10 +33,10 @@ def arms(facts: Facts) -> Check:
         name="Room for engines",
         area="memory",
         status="warn" if short else "ok",
-        found="; ".join(_words(facts, each) for each in facts.needs),
+        found="; ".join(_words(facts, each) for each in facts.needs) + _figure(facts),
         why="A toggle of an arm whose engine does not fit is refused.",
-        todo=_what_to_do(bool(ever)) if short else "",
-        command="labkit down --all" if ever else "",
+        todo=_what_to_do(facts, bool(ever)) if short else "",
+        command="labkit down --all" if ever and _up(facts) else "",
         stops=tuple(arm for each in short for arm in each.arms),
     )
 
@@ -51,8 +51,25 @@ def _words(facts: Facts, each: Need) -> str:
     return f"{who}: {_gib(each.need)}, {'not beside what runs now' if ever else 'more than there is'}"
 
 
-def _what_to_do(ever: bool) -> str:
-    return "End engines that are not needed." if ever else "Take a machine with more memory, or a smaller profile."
+def _figure(facts: Facts) -> str:
+    """Where the numbers come from: nobody measures them before a start."""
+    each = facts.profile.engine.memory_gib
+    return f" ({each:g} GiB for each engine process: the profile's figure, `memory_gib` under [engine])"
+
+
+def _up(facts: Facts) -> bool:
+    return any(engine.status in ("up", "starting") for engine in facts.engines)
+
+
+def _what_to_do(facts: Facts, ever: bool) -> str:
+    if not ever:
+        return (
+            "Take a machine with more memory, or a smaller profile; where engines are known to take less than "
+            "`memory_gib`, lower it."
+        )
+    if _up(facts):
+        return "End engines that are not needed."
+    return "No engine is up that could be ended: end other programs that take memory, or take a smaller profile."
 
 
 def _gib(size: int) -> str:

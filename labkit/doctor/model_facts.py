@@ -23,6 +23,13 @@ def model_facts(
     `chosen`: somebody asked for this profile; of others the hub is asked only where their GPUs are.
     """
     name = profile.model.weights or str(profile.model.path)
+    return weights_facts(name, profile, seen, environ, thorough=thorough, chosen=chosen)
+
+
+def weights_facts(
+    name: str, profile: Profile, seen: Look, environ: Mapping[str, str], *, thorough: bool = False, chosen: bool = True
+) -> Weights:
+    """Of any model that an engine of the profile loads, in the same way."""
     if kind_of(name) == "hub":
         return _of_hub(profile, name, seen, environ, chosen)
     try:

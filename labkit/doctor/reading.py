@@ -10,6 +10,7 @@ from pathlib import Path
 from labkit.core.clock import SystemClock
 from labkit.core.paths import models_dir, runs_dir, state_dir
 from labkit.doctor import machine
+from labkit.doctor.drafter_facts import drafter_facts
 from labkit.doctor.facts import Disk, Facts, Package, Weights
 from labkit.doctor.facts_of_plans import fixed_ports, interpreter, missing_programs, needs, planned_threads, plans_of
 from labkit.doctor.look import Look, look
@@ -63,6 +64,7 @@ def facts_of(profile: Profile, seen: Look, *, thorough: bool = False, chosen: bo
         missing=missing_programs(plans),
         libnuma=seen.libnuma,
         weights=model,
+        drafters=drafter_facts(profile, seen, environ, chosen=chosen),
         ports=fixed_ports(profile, seen.running),
         load=seen.load,
         clock=seen.clock,

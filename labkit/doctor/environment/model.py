@@ -15,7 +15,7 @@ def weights(facts: Facts) -> Check:
     how = "every byte compared" if model.checksums else "file sizes compared"
     if model.hub:
         how = f"in the hub's cache, {model.size.size / _GB:.0f} GB" if model.size else "in the hub's cache"
-    missing: Status = "fail" if model.hub is None or _unfetchable(model.hub) else "warn"
+    missing: Status = "fail" if model.hub is None or unfetchable(model.hub) else "warn"
     return Check(
         name="Weights",
         area="environment",
@@ -28,7 +28,8 @@ def weights(facts: Facts) -> Check:
     )
 
 
-def _unfetchable(hub: HubModel) -> bool:
+def unfetchable(hub: HubModel) -> bool:
+    """Whether it is known that the hub will not bring it."""
     return bool(hub.offline) or hub.reachable is False
 
 
@@ -37,7 +38,7 @@ def hub(facts: Facts) -> list[Check]:
     asked = facts.weights.hub
     if asked is None:
         return []
-    status: Status = "ok" if asked.reachable else "fail" if _unfetchable(asked) and not asked.snapshot else "unknown"
+    status: Status = "ok" if asked.reachable else "fail" if unfetchable(asked) and not asked.snapshot else "unknown"
     fail = status == "fail"
     return [
         Check(

@@ -90,6 +90,9 @@ def _busy_words(facts: Facts) -> str:
     if load.cores is None:
         return "cannot be told"
     who = [f"{each.engine or each.name} (pid {each.pid}) {each.cores:.1f}" for each in load.busiest]
+    rest = load.cores - sum(each.cores for each in load.busiest)
+    if rest >= BUSY_CORES:
+        who.append(f"{rest:.1f} by processes that began or ended meanwhile, or that took less each")
     words = f"{load.cores:.1f} cores busy over {load.window_s:.1f} s"
     return f"{words}: {', '.join(who)}" if who else words
 

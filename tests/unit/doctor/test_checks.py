@@ -33,6 +33,7 @@ def disk(free: int | None) -> tuple[Disk, ...]:
 
 
 CPU, GPU = "cpu-smollm2", "mi300x-8-qwen3-235b"
+UP = {"engines": (EngineFact(id="e.4", arm="all", status="up"),)}
 FAULTS = [
     ("Python", "fail", CPU, {"python": "3.10.14"}, "3.10.14", "make setup"),
     ("Platform", "fail", CPU, {"system": "Darwin", "machine": "arm64"}, "Darwin on arm64", ""),
@@ -86,6 +87,14 @@ FAULTS = [
         },
         "1.4 cores busy over 0.5 s: cc1 (pid 9) 1.0, e.1 (pid 10) 0.4",
         "labkit ps",
+    ),
+    (
+        "Other processes",
+        "warn",
+        CPU,
+        {"load": Load(window_s=0.5, cores=1.3)},
+        "1.3 cores busy over 0.5 s: 1.3 by processes that began or ended meanwhile, or that took less each",
+        "",
     ),
     ("Other processes", "unknown", CPU, {"load": Load(window_s=0.5, cores=None)}, "cannot be told", ""),
     (
@@ -169,13 +178,13 @@ FAULTS = [
     ("Remains of a crash", "ok", CPU, {"engines": (EngineFact(id="e.3", arm="pd", status="up"),)}, "1 engine up", ""),
     ("GPUs", "fail", GPU, {}, "no AMD GPU (0 of 8); 8 x MI300X wanted", "labkit plan --profiles"),
     ("GPUs", "ok", CPU, {}, "no GPU on the PCI bus", ""),
-    ("Free memory", "warn", CPU, {"memory_free": 2 * GIB}, "2.0 GiB of 16.0 GiB", "labkit down --all"),
+    ("Free memory", "warn", CPU, {"memory_free": 2 * GIB, **UP}, "2.0 GiB of 16.0 GiB", "labkit down --all"),
     ("Free memory", "fail", CPU, {"memory_total": 3 * GIB, "memory_free": 2 * GIB}, "2.0 GiB of 3.0 GiB", ""),
     (
         "Room for engines",
         "warn",
         CPU,
-        {"memory_free": 5 * GIB},
+        {"memory_free": 5 * GIB, **UP},
         "base, prefix: 4.0 GiB, fits; pd, prefix+pd: 8.0 GiB, not beside what runs now",
         "down",
     ),
@@ -199,6 +208,21 @@ def test_a_check_names_what_is_planted(name, status, profile, planted, words, co
     assert command in check.command
     assert check.why
     assert bool(check.todo) == (status in ("fail", "warn"))
+
+
+@pytest.mark.parametrize("name", ["Free memory", "Room for engines"])
+@pytest.mark.parametrize("engines", [(), (EngineFact(id="e.5", arm="pd", status="dead"),)])
+def test_nobody_is_sent_to_end_engines_where_none_is_up(name: str, engines: tuple[EngineFact, ...]):
+    check = found(name, memory_free=2 * GIB, engines=engines)
+    assert check.status == "warn"
+    assert check.todo.startswith("No engine is up that could be ended: end other programs")
+    assert check.command == ""
+
+
+def test_what_an_engine_needs_is_said_to_be_the_profiles_figure():
+    check = found("Room for engines", GPU)
+    assert check.found.endswith("(64 GiB for each engine process: the profile's figure, `memory_gib` under [engine])")
+    assert "lower it" in found("Room for engines", GPU, memory_total=3 * GIB, memory_free=3 * GIB).todo
 
 
 def test_on_a_healthy_machine_all_is_fine():

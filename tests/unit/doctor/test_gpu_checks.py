@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
-from healthy import GIB, HUB, amd_facts, amd_gpu, amd_node, facts, nvidia_facts, rocm_python
+from healthy import DRAFTERS, GIB, HUB, amd_facts, amd_gpu, amd_node, facts, nvidia_facts, rocm_python
 
 from labkit.core.arms import ARMS
 from labkit.doctor.examine import checks, examine
@@ -50,6 +50,14 @@ def hub(**changes: object) -> dict[str, object]:
     problem = "" if found.snapshot else "Qwen/Qwen3 is not in the hub's cache"
     size = ModelSize(size=235_000_000_000, how="by its name: 235 billion parameters x 1 bytes")
     return {"weights": Weights(name="Qwen/Qwen3", problem=problem, hub=found, size=size)}
+
+
+def head(**changes: object) -> dict[str, object]:
+    """The default drafter's model, in the same hub."""
+    weights = Weights(
+        name="RedHatAI/head", problem="RedHatAI/head is not in the hub's cache", hub=hub(**changes)["weights"].hub
+    )
+    return {"drafters": (dataclasses.replace(DRAFTERS[0], weights=weights),)}
 
 
 def gpu_7(**changes: object) -> tuple:
@@ -206,6 +214,17 @@ FAULTS = [
     (AMD, "Model hub", "fail", hub(snapshot=None, reachable=None, offline="HF_HUB_OFFLINE"), "forbids", "copy /hub"),
     (AMD, "Weights", "warn", hub(snapshot=None), "not in the hub's cache", "labkit models fetch Qwen/Qwen3"),
     (AMD, "Weights", "fail", hub(snapshot=None, reachable=False), "not in the hub's cache", "labkit models fetch"),
+    (AMD, "Drafter's weights", "ok", {}, "eagle3, the default: RedHatAI/head: ready (in the hub's cache, 1.3 GB)", ""),
+    (
+        AMD,
+        "Drafter's weights",
+        "warn",
+        head(snapshot=None),
+        "eagle3, the default: RedHatAI/head is not in the hub's cache; the four arms with speculation need it",
+        "labkit models fetch RedHatAI/head",
+    ),
+    (AMD, "Drafter's weights", "fail", head(snapshot=None, reachable=False), "arms with speculation need", "fetch Red"),
+    (AMD, "Other drafters", "ok", {}, "draft_model: Qwen/Qwen3-0.6B is not here yet", ""),
     (
         AMD,
         "Disk of the hub's cache",
@@ -328,6 +347,10 @@ def test_rdma_wants_a_network_card_with_an_active_port_and_xgmi_none(up, status)
         (
             python(modules=("aiter", "vllm")),
             "the four arms without pd_split; not the four arms with pd_split: Transfer",
+        ),
+        (
+            head(snapshot=None, reachable=False),
+            "the four arms without speculation; not the four arms with speculation: Drafter's weights: eagle3, the def",
         ),
         ({**packages(vllm_router=""), "missing": {"vllm-router": ALL}}, "none: Router: vllm-router is not on PATH"),
         (node(variables={"HIP_VISIBLE_DEVICES": "0"}), "all eight arms"),
