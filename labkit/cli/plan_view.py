@@ -9,6 +9,7 @@ from pathlib import Path
 import typer
 from rich.console import Console
 from rich.table import Column, Table
+from rich.text import Text
 
 from labkit.engines.plan import Plan
 from labkit.engines.plan_diff import diff
@@ -56,13 +57,14 @@ def warn_of_new_flags(asked: str) -> None:
 
 
 def print_methods(profile: Profile) -> None:
-    """The profile's drafters and their settings."""
-    table = Table("method", "what it does", "settings")
-    speculation = profile.layers.speculation
+    """The profile's drafters, what each does, and its settings one a line, so that a model's name can be copied."""
+    console, speculation = Console(), profile.layers.speculation
     for name, method in speculation.methods.items():
         default = " (default)" if name == speculation.default else ""
-        table.add_row(f"{name}{default}", method.about, json.dumps(method.config))
-    Console().print(table)
+        console.print(Text.assemble((name, "bold"), f"{default}: {method.about}"))
+        for setting, value in method.config.items():
+            said = value if isinstance(value, str) else json.dumps(value)
+            console.print(f"  {setting} {said}", highlight=False, markup=False, soft_wrap=True)
 
 
 def print_diff(left: Plan, right: Plan, as_json: bool) -> None:

@@ -52,6 +52,18 @@ def test_profiles_and_methods_are_listed() -> None:
     assert "eagle3 (default)" in run("--methods", "--profile", "mi300x-8-qwen3-235b")
 
 
+def test_at_eighty_columns_no_name_of_a_drafter_or_its_model_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    name = "mi300x-8-qwen3-30b-a3b"
+    said = run("--methods", "--profile", name)
+    lines = [line.strip() for line in said.splitlines()]
+    for method, drafter in load_profile(name).layers.speculation.methods.items():
+        assert any(line.split(":")[0].split(" ")[0] == method for line in lines)
+        for setting, value in drafter.config.items():
+            assert f"{setting} {value if isinstance(value, str) else json.dumps(value)}" in lines
+    assert "…" not in said
+
+
 @pytest.mark.parametrize("profile", ["/nowhere/mine.toml", "mine.toml", "./mine.toml+block-size=8", "folder/mine"])
 def test_a_path_where_no_file_is_says_so(profile: str) -> None:
     with pytest.raises(LabError, match=r"no such file: .*mine") as error:
