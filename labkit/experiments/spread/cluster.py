@@ -35,19 +35,33 @@ def _connect(ray: Any, address: str) -> None:
     try:
         found = behind(ray, address)
         knock(found)
-        ray.init(address=found, log_to_driver=False, configure_logging=False, logging_level="ERROR")
-        _quiet()
+        _enter(ray, found)
     except OSError as error:
         raise LabError(
             f"No Ray cluster answers at {_said(address, found)}: {first_line(error)}",
-            "On the head node: ray start --head --port=6379. On each other: ray start --address=HEAD:6379. "
-            f"A cluster that asks for a token wants this first: export RAY_AUTH_MODE=token.{left_over(address)}",
+            "On the head node: ray start --head --port=6379. On each other: ray start --address=HEAD:6379."
+            f"{left_over(address)}",
         ) from error
     except (RuntimeError, ValueError) as error:
         raise LabError(
             f"Ray refuses this process at {_said(address, found)}: {first_line(error)}",
             f"Use the same Python and Ray here and on every node. {INSTALL}",
         ) from error
+
+
+def _enter(ray: Any, found: str) -> None:
+    """Raises LabError where what listens at `found` is no cluster that lets this process in, OSError of `auto`."""
+    try:
+        ray.init(address=found, log_to_driver=False, configure_logging=False, logging_level="ERROR")
+    except OSError as error:
+        if found == "auto":  # nobody was knocked at
+            raise
+        raise LabError(
+            f"What listens at {found} does not let Ray in: {first_line(error)}",
+            "A cluster that asks for a token wants this first: export RAY_AUTH_MODE=token, with the head's "
+            "~/.ray/auth_token in the same place here. Is it a Ray head at all? See: ray status --address " + found,
+        ) from error
+    _quiet()
 
 
 def _said(asked: str, found: str) -> str:

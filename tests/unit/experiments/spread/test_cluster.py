@@ -175,3 +175,17 @@ def test_importing_the_package_imports_no_ray():
         "assert 'ray' not in sys.modules"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_cluster_that_wants_a_token_is_not_called_absent():
+    class Asks:
+        def init(self, **_: object) -> None:
+            raise ConnectionError("ray.init() could not connect")
+
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        address = f"127.0.0.1:{listener.getsockname()[1]}"
+        with pytest.raises(LabError, match=f"What listens at {address} does not let Ray in") as error:
+            cluster._connect(Asks(), address)
+    assert "RAY_AUTH_MODE=token" in error.value.hint
