@@ -74,7 +74,8 @@ def _announce(design: Design, nodes: Sequence[Node], as_json: bool) -> None:
     whole = [unit for unit in units(design) if unit.follows is None]
     names = ", ".join(node.name for node in nodes)
     repeats = f"{len(whole)} repeat{'s' * (len(whole) > 1)}"
-    said = f"{repeats} of {len(design.labels)} arms over {len(nodes)} node{'s' * (len(nodes) > 1)} ({names}), each repeat on one node."
+    over = f"{len(nodes)} node{'s' * (len(nodes) > 1)} ({names})"
+    said = f"{repeats} of {len(design.labels)} arms over {over}, each repeat on one node."
     if len(whole) < len(nodes):
         said += f" {len(nodes) - len(whole)} of them will have nothing to do: ask for --repeats {len(nodes)}."
     Console(stderr=as_json).print(said, highlight=False, soft_wrap=True)
