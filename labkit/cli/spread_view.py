@@ -73,9 +73,8 @@ def _announce(design: Design, nodes: Sequence[Node], as_json: bool) -> None:
     """What is spread over what; a node more than there are repeats has nothing to do."""
     whole = [unit for unit in units(design) if unit.follows is None]
     names = ", ".join(node.name for node in nodes)
-    repeats = f"{len(whole)} repeat{'s' * (len(whole) > 1)}"
-    over = f"{len(nodes)} node{'s' * (len(nodes) > 1)} ({names})"
-    said = f"{repeats} of {len(design.labels)} arms over {over}, each repeat on one node."
+    repeats, arms = _counted(len(whole), "repeat"), _counted(len(design.labels), "arm")
+    said = f"{repeats} of {arms} over {_counted(len(nodes), 'node')} ({names}), each repeat on one node."
     if len(whole) < len(nodes):
         said += f" {len(nodes) - len(whole)} of them will have nothing to do: ask for --repeats {len(nodes)}."
     Console(stderr=as_json).print(said, highlight=False, soft_wrap=True)

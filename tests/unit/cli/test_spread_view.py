@@ -47,4 +47,4 @@ def test_what_goes_where_is_said(repeats: int, more: str, capsys: pytest.Capture
 def test_one_is_not_said_as_many(capsys: pytest.CaptureFixture[str]):
     alone = Design(tuple(blocks([arm_named("base")], 1, 1, True)), lambda _: ())
     spread_view._announce(alone, NODES[:1], as_json=True)
-    assert capsys.readouterr().err == "1 repeat of 1 arm over 1 node (one).\n"
+    assert capsys.readouterr().err == "1 repeat of 1 arm over 1 node (one), each repeat on one node.\n"
