@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from labkit.core.errors import BadInput, UnknownName
+from labkit.engines.profiles import list_profiles
 from labkit.store.prices import FIGURES, load_prices, set_values
 
 GOOD = """
@@ -35,6 +36,13 @@ def test_the_prices_of_a_profile_are_of_its_machine() -> None:
     assert all(price.gpus == 8 for price in load_prices().of_profile("mi300x-8-qwen3-235b").values())
     assert len(load_prices().of_profile("mi300x-8-qwen3-235b")) == 3
     assert not load_prices().of_profile("nobody's")
+
+
+def test_every_shipped_profile_of_a_whole_mi300x_node_has_its_prices() -> None:
+    eight = [name for name in list_profiles() if name.startswith("mi300x-8-")]
+    assert len(eight) >= 3
+    for name in eight:
+        assert len(load_prices().of_profile(f"{name}+kv-fp8")) == 3
 
 
 def test_an_unknown_price_names_the_nearest() -> None:
