@@ -31,8 +31,8 @@ def require_gpus(plan: Plan, missing: str) -> None:
     """Raises EngineError when `missing`, a device file that the plan's GPUs have, is not there; empty: nothing is."""
     if missing:
         raise EngineError(
-            f"profile {plan.profile} is for {_WORDS[plan.vendor]} GPUs and there is no {missing} here: no such GPU, no "
-            "driver for it, or a container that was not given it",
-            f"What it needs and what of it is here: labkit doctor --profile {plan.profile}. A profile that runs "
-            "without a GPU: --profile cpu-smollm2.",
+            f"profile {plan.profile} is for {_WORDS[plan.vendor]} GPUs and there is no {missing} here; what else is "
+            f"missing tells: labkit doctor --profile {plan.profile}",
+            "There is no such GPU, no driver for it, or this container was not given it. A profile that runs without "
+            "one: --profile cpu-smollm2.",
         )

@@ -51,7 +51,7 @@ async def test_a_start_without_the_gpus_names_them_and_not_the_memory(tmp_path: 
     with pytest.raises(EngineError, match=f"profile tiny is for {words}") as refused:
         await fleet.up(plan)
     assert str(tmp_path / "dev") in refused.value.message
-    assert "labkit doctor --profile tiny" in refused.value.hint
+    assert "labkit doctor --profile tiny" in refused.value.message  # a run keeps the sentence and not the hint
     assert fleet.ps() == []
 
 
