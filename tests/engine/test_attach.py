@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -41,6 +41,13 @@ def unread(run: Run) -> list[set[str]]:
 
 def filled(steps: pd.DataFrame, columns: Sequence[str]) -> bool:
     return bool(steps[list(columns)].notna().all().all())
+
+
+@pytest.fixture(autouse=True)
+def ended(fleet: Fleet) -> Iterator[None]:
+    """What a test started is ended with it: the tests that come after need the memory, and look for an empty fleet."""
+    yield
+    fleet.down()
 
 
 async def test_the_prefix_arm_by_its_address(fleet: Fleet, plan_for, tmp_path: Path):
